@@ -26,7 +26,7 @@ MANIFEST_FILE = "manifest.json"
 _MANIFEST_KEY = "manifest"
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 # What names a model beyond doubt; a mapper is for these bytes, not for a model id.
-_IDENTITY = ("weights_digest", "tokenizer_digest")
+_IDENTITY = ("weights_sha256", "tokenizer")
 
 
 def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Mapping[str, Any]) -> str:

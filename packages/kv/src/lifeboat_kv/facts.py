@@ -22,7 +22,7 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     The architecture's fields carry the names of config.json; `head_dim` is filled in where absent,
     `rope_theta` and `rope_scaling` are read from either spelling. Digests are sha256 hex, sizes bytes.
-    `tokenizer_digest` and `weights_digest` are None where the folder holds none.
+    `tokenizer` (of its content) and `weights_sha256` are None where the folder holds none.
     Errors: ModelError CONFIG_UNREADABLE, WEIGHTS_UNREADABLE, TOKENIZER_UNREADABLE, PICKLE_REFUSED.
     """
     folder = Path(path)
@@ -59,9 +59,9 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "quantization": (config.get("quantization_config") or {}).get("quant_method"),
         "k_norm": any(name.endswith("self_attn.k_norm.weight") for name in tensors),
         "parameters": sum(count for count, _ in tensors.values()) or None,
-        "file_bytes": sum(f.stat().st_size for f in weights) or None,
-        "weights_digest": weights_digest(weights),
-        "tokenizer_digest": tokenizer_digest(folder),
+        "bytes": sum(f.stat().st_size for f in weights) or None,
+        "weights_sha256": weights_digest(weights),
+        "tokenizer": tokenizer_digest(folder),
     }
 
 
