@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { DeviceFacts, ModelFacts } from "./model-facts";
+import { ArmName, SequenceCounts } from "./retention";
+
+const base = { v: z.literal(1), at: z.string() };
+
+export const CalibrationStage = z.enum(["inspect", "capture", "fit", "select", "score", "cost", "write"]);
+export type CalibrationStage = z.infer<typeof CalibrationStage>;
+
+/** Medians in milliseconds, device-synchronised, after a warm-up; null for a point left out, with its reason. */
+export const CostPoint = z.object({
+  tokens: z.number().int(),
+  pilot_prefill_ms: z.number().nullable(),
+  target_prefill_ms: z.number().nullable(),
+  map_ms: z.number().nullable(),
+  move_ms: z.number().nullable(),
+  tail_ms: z.number().nullable(),
+  transfer_ms: z.number().nullable(),
+  left_out: z.string().nullish(),
+});
+export type CostPoint = z.infer<typeof CostPoint>;
+
+export const CalibrationScores = z.looseObject({
+  kl: z.number(),
+  kl_p95: z.number(),
+  /** Mean cosine of mapped and native rows; `by_layer_head[layer][kv_head]`. */
+  kv_cosine: z.object({
+    k: z.number(),
+    v: z.number(),
+    k_by_layer_head: z.array(z.array(z.number())),
+    v_by_layer_head: z.array(z.array(z.number())),
+  }),
+  attention_cosine: z.number().nullish(),
+  r2: z.looseObject({}).nullish(),
+});
+export type CalibrationScores = z.infer<typeof CalibrationScores>;
+
+/** What `python -m lifeboat_kv calibrate` prints on stdout, one JSON object a line. */
+export const CalibrationEvent = z.discriminatedUnion("type", [
+  z.looseObject({
+    ...base,
+    type: z.literal("started"),
+    pair: z.object({ source: ModelFacts, target: ModelFacts }),
+    method: z.string(),
+    k: z.number().int(),
+    device: z.string(),
+    corpus: z.looseObject({ name: z.string(), sha256: z.string().nullish() }),
+    versions: z.record(z.string(), z.string()),
+  }),
+  z.object({
+    ...base,
+    type: z.literal("stage"),
+    stage: CalibrationStage,
+    index: z.number().int(),
+    of: z.number().int(),
+  }),
+  z.object({
+    ...base,
+    type: z.literal("progress"),
+    stage: CalibrationStage,
+    done: z.number(),
+    total: z.number(),
+    /** Of the whole run, 0 to 100, never falling. */
+    percent: z.number().min(0).max(100),
+    /** Units a second, null until stable. */
+    rate: z.number().nullable(),
+    unit: z.string(),
+  }),
+  z.looseObject({ ...base, type: z.literal("metric"), name: z.string() }),
+  z.object({
+    ...base,
+    type: z.literal("log"),
+    level: z.enum(["debug", "info", "warning", "error"]),
+    message: z.string(),
+  }),
+  z.object({
+    ...base,
+    type: z.literal("counts"),
+    arm: ArmName,
+    sequences: z.array(SequenceCounts).max(200),
+  }),
+  z.looseObject({
+    ...base,
+    type: z.literal("result"),
+    artifact: z.object({ sha256: z.string(), path: z.string(), bytes: z.number().int() }),
+    scores: CalibrationScores,
+    cost: z.array(CostPoint),
+    manifest: z.looseObject({}),
+  }),
+  z.object({
+    ...base,
+    type: z.literal("failed"),
+    code: z.string(),
+    message: z.string(),
+    exit_code: z.number().int(),
+  }),
+]);
+export type CalibrationEvent = z.infer<typeof CalibrationEvent>;
+
+/** What `python -m lifeboat_kv inspect DIR` and `doctor` print. */
+export const InspectionEvent = z.object({ ...base, type: z.literal("inspection"), facts: ModelFacts });
+export const DoctorEvent = z.object({
+  ...base,
+  type: z.literal("doctor"),
+  devices: z.array(DeviceFacts),
+  torch: z.string().nullish(),
+  torch_device: z.string().nullish(),
+});
+
+/** Exit codes of `lifeboat helm calibrate`. */
+export const ExitCode = {
+  cleared: 0,
+  machineryFailed: 1,
+  usage: 2,
+  impossiblePair: 3,
+  noAccelerator: 4,
+  unreadable: 5,
+  resources: 6,
+  belowGate: 7,
+  interrupted: 130,
+} as const;

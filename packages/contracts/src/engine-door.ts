@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { FallbackReason } from "./states";
+
+/** Request field that the gateway sets on the pilot's stage leg; a caller can never set it. */
+export const StageParams = z.object({
+  do_stage: z.literal(true),
+  /** 128 random bits, hex, one use. */
+  handle: z.string().regex(/^[0-9a-f]{32}$/),
+  mac: z.string(),
+  ttl_ms: z.number().int(),
+});
+export type StageParams = z.infer<typeof StageParams>;
+
+/** Request field on the target's leg. */
+export const TransferParams = z.object({
+  handle: z.string().regex(/^[0-9a-f]{32}$/),
+  mac: z.string(),
+  mapper_sha256: z.string(),
+  source_model: z.string(),
+});
+export type TransferParams = z.infer<typeof TransferParams>;
+
+/** What the engine reports back under the same name, in the body or the last stream chunk. */
+export const TransferReport = z.looseObject({
+  result: z.enum(["transferred", "fallback", "staged"]),
+  reason: FallbackReason.nullish(),
+  tokens_moved: z.number().int().nullish(),
+  tail_tokens: z.number().int().nullish(),
+  map_ms: z.number().nullish(),
+  install_ms: z.number().nullish(),
+  tail_ms: z.number().nullish(),
+});
+export type TransferReport = z.infer<typeof TransferReport>;
+
+export const EngineTiming = z.looseObject({
+  queue_ms: z.number().nullish(),
+  prefill_ms: z.number().nullish(),
+  first_token_ms: z.number().nullish(),
+});

@@ -1,0 +1,36 @@
+import { z } from "zod";
+
+/** Codes of errors that cross a process boundary; the message for the user says the next step. */
+export const ErrorCode = z.enum([
+  "BAD_REQUEST",
+  "UNAUTHENTICATED",
+  "FORBIDDEN",
+  "NOT_FOUND",
+  "CONFLICT",
+  "ILLEGAL_TRANSITION",
+  "PAIR_IMPOSSIBLE",
+  "PAIR_EXISTS",
+  "CALIBRATION_RUNNING",
+  "NOT_CLEARED",
+  "ATTEMPT_FENCED",
+  "ARTIFACT_MISMATCH",
+  "SETUP_CLOSED",
+  "TOKEN_INVALID",
+  "RATE_LIMITED",
+  "UNAVAILABLE",
+  "INTERNAL",
+]);
+export type ErrorCode = z.infer<typeof ErrorCode>;
+
+/** `message` is for the log, `userMessage` for the person; a 5xx shows neither, only the request id. */
+export class HelmError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly userMessage: string,
+    readonly details: Record<string, unknown> = {},
+    options?: { cause?: unknown; message?: string },
+  ) {
+    super(options?.message ?? userMessage, { cause: options?.cause });
+    this.name = "HelmError";
+  }
+}

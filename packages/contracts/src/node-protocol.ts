@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { FallbackReason, StreamingMode } from "./states";
+
+/** One pair as a node needs it: which engines, which mapper, and why not when it may not be used. */
+export const SnapshotPair = z.object({
+  id: z.string(),
+  pilot: z.string(),
+  target: z.string(),
+  mapper_sha256: z.string().nullable(),
+  mapper_bytes: z.number().int().nullable(),
+  /** null: usable. Otherwise every escalation of this pair prefills natively with this reason. */
+  refusal: FallbackReason.nullable(),
+  /** Made on a CPU: development nodes only. */
+  development: z.boolean(),
+  pilot_weights_sha256: z.string().nullable(),
+  target_weights_sha256: z.string().nullable(),
+});
+export type SnapshotPair = z.infer<typeof SnapshotPair>;
+
+export const SnapshotRoute = z.object({
+  name: z.string(),
+  pair_id: z.string(),
+  /** First judge: escalate where mean or minimum token log-probability falls below its threshold. */
+  judge: z.object({ version: z.string(), mean_logprob: z.number(), min_logprob: z.number() }),
+  streaming: StreamingMode,
+  window: z.number().int(),
+  default_max_tokens: z.number().int(),
+  hold_turns: z.number().int().nullable(),
+});
+export type SnapshotRoute = z.infer<typeof SnapshotRoute>;
+
+export const RoutingSnapshot = z.object({
+  kind: z.literal("routing_snapshot"),
+  schema: z.literal(1),
+  generation: z.number().int().min(1),
+  created_at: z.string(),
+  helm_enabled: z.boolean(),
+  routes: z.array(SnapshotRoute),
+  pairs: z.array(SnapshotPair),
+});
+export type RoutingSnapshot = z.infer<typeof RoutingSnapshot>;
+
+export const AccessList = z.object({
+  kind: z.literal("access_list"),
+  schema: z.literal(1),
+  version: z.number().int().min(1),
+  issued_at: z.string(),
+  /** Takes effect within a second on every connected node: Helm off, everything prefills natively. */
+  kill_switch: z.boolean(),
+  helm_off_after_s: z.number().int(),
+  refuse_keys_after_s: z.number().int(),
+  keys: z.array(
+    z.object({
+      /** sha256 of the whole key, hex. */
+      hash: z.string(),
+      prefix: z.string(),
+      tenant_id: z.string(),
+      expires_at: z.string().nullable(),
+    }),
+  ),
+  tenants: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      enabled: z.boolean(),
+      streaming: StreamingMode.nullish(),
+      transfer_off: z.boolean().nullish(),
+    }),
+  ),
+});
+export type AccessList = z.infer<typeof AccessList>;
+
+/** `document` is the exact JSON text that was signed; sha256 and Ed25519 signature (base64) are over its UTF-8 bytes. */
+export const SignedDocument = z.object({ document: z.string(), sha256: z.string(), signature: z.string() });
+export type SignedDocument = z.infer<typeof SignedDocument>;
+
+/** Socket.IO /nodes: server emits "snapshot" and "access-list" (SignedDocument) with ack NodeAck; node emits "readiness", "stats". */
+export const NodeAck = z.object({
+  ok: z.boolean(),
+  generation: z.number().int(),
+  sha256: z.string(),
+  /** For a nack: why the document is invalid and which generation is kept. */
+  reason: z.string().nullish(),
+  kept_generation: z.number().int().nullish(),
+});
+export type NodeAck = z.infer<typeof NodeAck>;
+
+export const PairReadiness = z.object({
+  pair_id: z.string(),
+  state: z.enum(["READY", "FETCHING", "REFUSED"]),
+  code: z.string().nullish(),
+  /** Prompt tokens from which a transfer beats the target's prefill here; null: it never pays. */
+  min_tokens: z.number().int().nullish(),
+  canary_at: z.string().nullish(),
+});
+export type PairReadiness = z.infer<typeof PairReadiness>;
+
+export const NodeReadiness = z.object({
+  active_generation: z.number().int(),
+  acked_generation: z.number().int(),
+  access_version: z.number().int(),
+  engine: z.object({
+    name: z.string(),
+    healthy: z.boolean(),
+    development: z.boolean(),
+    models: z.array(z.object({ id: z.string(), weights_sha256: z.string().nullish(), max_model_len: z.number().int().nullish() })),
+  }),
+  pairs: z.array(PairReadiness),
+});
+export type NodeReadiness = z.infer<typeof NodeReadiness>;
+
+/** Counters since the last report, by tenant and pair; summed in Postgres. Emitted as "stats" every few seconds. */
+export const NodeStats = z.object({
+  since: z.string(),
+  until: z.string(),
+  rows: z.array(
+    z.object({
+      tenant_id: z.string(),
+      pair_id: z.string().nullable(),
+      decision: z.string(),
+      reason: z.string().nullable(),
+      transfer: z.string().nullable(),
+      requests: z.number().int(),
+      tokens_moved: z.number().int(),
+      first_token_ms_sum: z.number(),
+    }),
+  ),
+});
+export type NodeStats = z.infer<typeof NodeStats>;

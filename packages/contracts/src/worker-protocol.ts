@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { CalibrationEvent } from "./calibration-event";
+import { DeviceFacts } from "./model-facts";
+import { HardwareVerdict } from "./states";
+
+/** HTTP under /api/hosts: join tokens are one-use; the credential comes back once and goes in `Authorization: Bearer`. */
+export const JoinRequest = z.object({
+  kind: z.enum(["worker", "node"]),
+  join_token: z.string(),
+  name: z.string().min(1).max(80),
+  version: z.string(),
+  device: z.enum(["cuda", "rocm", "cpu"]),
+  hardware: HardwareVerdict,
+  devices: z.array(DeviceFacts),
+  engine: z.string().nullish(),
+  /** Where a node's gateway answers, for the console and the demo. */
+  url: z.string().nullish(),
+});
+export type JoinRequest = z.infer<typeof JoinRequest>;
+export const JoinResponse = z.object({
+  id: z.string(),
+  credential: z.string(),
+  /** Ed25519 public key (SPKI, PEM) that snapshots and access lists are signed with. */
+  signing_key: z.string(),
+});
+export type JoinResponse = z.infer<typeof JoinResponse>;
+
+/** POST /api/worker/claim -> 200 ClaimedJob or 204; POST /api/worker/jobs/:id/heartbeat; PUT /api/worker/artifacts/:sha256?job=&attempt= */
+export const ClaimedJob = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("calibration"),
+    id: z.string(),
+    attempt: z.string(),
+    attempt_number: z.number().int(),
+    lease_ms: z.number().int(),
+    source_model: z.string(),
+    target_model: z.string(),
+    corpus: z.string(),
+    method: z.string(),
+    k: z.number().int(),
+    device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+    options: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    kind: z.literal("inspection"),
+    id: z.string(),
+    attempt: z.string(),
+    attempt_number: z.number().int(),
+    lease_ms: z.number().int(),
+    model: z.string(),
+  }),
+]);
+export type ClaimedJob = z.infer<typeof ClaimedJob>;
+
+export const HeartbeatRequest = z.object({ attempt: z.string(), last_seq: z.number().int() });
+export const HeartbeatResponse = z.object({
+  lease_ms: z.number().int(),
+  /** `cancel`: end the job, gracefully first. `fenced`: a newer attempt exists, stop and upload nothing. */
+  action: z.enum(["continue", "cancel", "fenced"]),
+});
+
+/** Socket.IO /workers, event "calibration:event", acknowledged with EventAck; also POST /api/worker/jobs/:id/events. */
+export const NumberedEvent = z.object({ seq: z.number().int().min(1), event: CalibrationEvent });
+export const EventBatch = z.object({ job: z.string(), attempt: z.string(), events: z.array(NumberedEvent).min(1) });
+export type EventBatch = z.infer<typeof EventBatch>;
+export const EventAck = z.object({ ok: z.boolean(), last_seq: z.number().int(), code: z.string().nullish() });
+export type EventAck = z.infer<typeof EventAck>;
+
+/** POST /api/worker/jobs/:id/finish */
+export const FinishRequest = z.object({
+  attempt: z.string(),
+  outcome: z.enum(["fitted", "failed", "cancelled", "inspected"]),
+  artifact_sha256: z.string().nullish(),
+  facts: z.unknown().nullish(),
+  code: z.string().nullish(),
+  message: z.string().nullish(),
+  exit_code: z.number().int().nullish(),
+});
+export type FinishRequest = z.infer<typeof FinishRequest>;
