@@ -1,0 +1,15 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import { PrismaClient } from "./generated/client";
+
+export interface DbOptions {
+  /** Most connections of this process's pool. */
+  poolSize?: number;
+}
+
+export type Db = PrismaClient;
+
+/** A Prisma client on `url`; end it with `$disconnect()`. */
+export function createDb(url: string, options: DbOptions = {}): Db {
+  const adapter = new PrismaPg({ connectionString: url, max: options.poolSize ?? 10 });
+  return new PrismaClient({ adapter });
+}

@@ -1,0 +1,3 @@
+export { createDb, type Db, type DbOptions } from "./client";
+export * from "./generated/client";
+export { MigrationError, migrate } from "./migrate";
