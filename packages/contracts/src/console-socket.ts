@@ -9,6 +9,8 @@ import { CalibrationState } from "./states";
 export const FollowRequest = z.object({ calibration: z.string() });
 export const CalibrationUpdate = z.object({
   calibration: z.string(),
+  /** Sequence numbers start again with each attempt. */
+  attempt: z.number().int(),
   last_seq: z.number().int(),
   state: CalibrationState,
   stage: z.string().nullable(),
@@ -19,6 +21,6 @@ export const CalibrationUpdate = z.object({
 });
 export type CalibrationUpdate = z.infer<typeof CalibrationUpdate>;
 export const ChangedHint = z.object({
-  topic: z.enum(["pairs", "calibrations", "nodes", "workers", "tenants", "settings", "snapshots", "audit"]),
+  topic: z.enum(["pairs", "calibrations", "nodes", "workers", "tenants", "settings", "snapshots", "routes", "audit"]),
 });
 export type ChangedHint = z.infer<typeof ChangedHint>;

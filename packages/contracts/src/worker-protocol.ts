@@ -25,6 +25,22 @@ export const JoinResponse = z.object({
 });
 export type JoinResponse = z.infer<typeof JoinResponse>;
 
+/**
+ * Body of POST /api/worker/claim; the last one is kept as what the worker offers. An empty body means any model.
+ * With `waiting` set the worker takes nothing now: the run stays QUEUED and shows the sentence as its reason.
+ */
+export const ClaimRequest = z.object({
+  models: z.array(z.string()).max(1000).optional(),
+  corpora: z.array(z.string()).max(1000).optional(),
+  devices: z.array(z.enum(["cuda", "rocm", "cpu"])).optional(),
+  waiting: z.string().max(500).nullish(),
+});
+export type ClaimRequest = z.infer<typeof ClaimRequest>;
+
+/** Hints on /workers: "work" (something may be queued: claim now) and "cancel" {job} (heartbeat now). The rows decide. */
+export const CancelHint = z.object({ job: z.string() });
+export type CancelHint = z.infer<typeof CancelHint>;
+
 /** POST /api/worker/claim -> 200 ClaimedJob or 204; POST /api/worker/jobs/:id/heartbeat; PUT /api/worker/artifacts/:sha256?job=&attempt= */
 export const ClaimedJob = z.discriminatedUnion("kind", [
   z.object({
