@@ -1,0 +1,4 @@
+export * from "./admission-gate";
+export * from "./fair-queue";
+export * from "./ledger";
+export * from "./refusal";

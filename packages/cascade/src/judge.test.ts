@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { summariseLogprobs } from "./evidence";
+import { judgeAnswers } from "./judge";
+
+const logprob = fc.double({ min: -30, max: 0, noNaN: true });
+const answer = fc.array(logprob, { minLength: 1, maxLength: 40 });
+const thresholds = fc.record({ mean_logprob: logprob, min_logprob: logprob });
+
+describe("the first judge", () => {
+  it("escalates exactly when mean or minimum is below its bound", () => {
+    fc.assert(
+      fc.property(answer, thresholds, (tokens, bounds) => {
+        const summary = summariseLogprobs(tokens);
+        if (summary === null) throw new Error("these values are evidence");
+        const hard = summary.mean < bounds.mean_logprob || summary.min < bounds.min_logprob;
+        expect(judgeAnswers([tokens], bounds).outcome).toBe(hard ? "escalate" : "keep");
+      }),
+    );
+  });
+
+  it("lets the least sure of several answers decide, in any order", () => {
+    fc.assert(
+      fc.property(fc.array(answer, { minLength: 1, maxLength: 5 }), thresholds, (answers, bounds) => {
+        const alone = answers.map((tokens) => judgeAnswers([tokens], bounds).outcome);
+        const together = judgeAnswers(answers, bounds);
+        expect(together.outcome).toBe(alone.includes("escalate") ? "escalate" : "keep");
+        expect(judgeAnswers([...answers].reverse(), bounds).outcome).toBe(together.outcome);
+      }),
+    );
+  });
+
+  it("never keeps more when a bound rises", () => {
+    fc.assert(
+      fc.property(answer, thresholds, fc.double({ min: 0, max: 5, noNaN: true }), (tokens, bounds, rise) => {
+        if (judgeAnswers([tokens], bounds).outcome !== "escalate") return;
+        const stricter = { mean_logprob: bounds.mean_logprob + rise, min_logprob: bounds.min_logprob + rise };
+        expect(judgeAnswers([tokens], stricter).outcome).toBe("escalate");
+      }),
+    );
+  });
+
+  it("has no opinion without evidence, however good the rest looks", () => {
+    fc.assert(
+      fc.property(
+        answer,
+        fc.constantFrom(null, Number.NaN, Number.NEGATIVE_INFINITY, 0.5),
+        fc.nat(),
+        thresholds,
+        (tokens, bad, at, bounds) => {
+          const spoiled: (number | null)[] = [...tokens];
+          spoiled[at % spoiled.length] = bad;
+          expect(judgeAnswers([[-0.1], spoiled], bounds)).toEqual({ outcome: "no_evidence" });
+        },
+      ),
+    );
+    expect(judgeAnswers([], { mean_logprob: -1, min_logprob: -5 })).toEqual({ outcome: "no_evidence" });
+    expect(judgeAnswers([[]], { mean_logprob: -1, min_logprob: -5 })).toEqual({ outcome: "no_evidence" });
+  });
+
+  it("keeps the mean between the minimum and zero", () => {
+    fc.assert(
+      fc.property(answer, (tokens) => {
+        const summary = summariseLogprobs(tokens);
+        expect(summary).not.toBeNull();
+        expect(summary?.mean).toBeGreaterThanOrEqual(summary?.min ?? 0);
+        expect(summary?.mean).toBeLessThanOrEqual(0);
+        expect(summary?.count).toBe(tokens.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,16 @@
+import type { FallbackReason } from "@helm/contracts";
+
+/** Why the pilot's answer went out, or the target was asked; fallback reasons stand beside these. */
+export const decisionReasons = [
+  "CONFIDENT",
+  "STREAM_MODE",
+  "TOOL_LOOP",
+  "TARGET_BUSY",
+  "LOW_MEAN",
+  "LOW_MIN",
+  "AGENT",
+  "SESSION_HELD",
+] as const;
+export type DecisionReason = (typeof decisionReasons)[number];
+
+export type Reason = DecisionReason | FallbackReason;
