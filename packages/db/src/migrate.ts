@@ -72,15 +72,24 @@ function checkHistory(migrations: Migration[], applied: Map<string, string>): vo
   for (const [name, checksum] of applied) {
     const present = known.get(name);
     if (present === undefined) {
-      throw new MigrationError(`The database has migration ${name}, which this version does not know: it was used by a newer one.`);
+      throw new MigrationError(
+        `The database has migration ${name}, which this version does not know: it was used by a newer one.`,
+      );
     }
     if (present !== checksum) {
-      throw new MigrationError(`Migration ${name} was changed after it had been applied; add a new one instead.`);
+      throw new MigrationError(
+        `Migration ${name} was changed after it had been applied; add a new one instead.`,
+      );
     }
   }
   const last = [...applied.keys()].sort().at(-1);
-  const late = migrations.find((migration) => !applied.has(migration.name) && last !== undefined && migration.name < last);
-  if (late) throw new MigrationError(`Migration ${late.name} sorts before ${last}, which is applied already; rename it.`);
+  const late = migrations.find(
+    (migration) => !applied.has(migration.name) && last !== undefined && migration.name < last,
+  );
+  if (late)
+    throw new MigrationError(
+      `Migration ${late.name} sorts before ${last}, which is applied already; rename it.`,
+    );
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
@@ -94,6 +103,9 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query("COMMIT");
   } catch (cause) {
     await client.query("ROLLBACK");
-    throw new MigrationError(`Migration ${migration.name} failed and was taken back: ${(cause as Error).message}`, { cause });
+    throw new MigrationError(
+      `Migration ${migration.name} failed and was taken back: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }

@@ -30,8 +30,10 @@ async function restoreLinks(root: string): Promise<void> {
     const target = join(root, link.target);
     const present = await lstat(target).catch(() => null);
     if (present) continue;
-    await symlink(relative(dirname(link.target), link.source), target).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
+    await symlink(relative(dirname(link.target), link.source), target).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error;
+      },
+    );
   }
 }

@@ -40,7 +40,9 @@ async function ensurePassword(stateDir: string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   if ((await readdir(stateDir)).includes("data")) {
-    throw new Error(`${file} is missing, so the database beside it cannot be opened. Put it back, or move ${stateDir} away to start empty.`);
+    throw new Error(
+      `${file} is missing, so the database beside it cannot be opened. Put it back, or move ${stateDir} away to start empty.`,
+    );
   }
   const password = randomBytes(24).toString("base64url");
   await writeFile(file, `${password}\n`, { mode: 0o600 });

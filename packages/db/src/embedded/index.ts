@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chown, mkdir, open, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createHash } from "node:crypto";
 import { locateBinaries, type PostgresBinaries } from "./binaries";
 import { type Cluster, ensureCluster, ROLE } from "./cluster";
 import { findPostmaster, stopPostmaster } from "./postmaster";
@@ -63,7 +63,8 @@ async function waitForForeign(dataDir: string) {
   for (;;) {
     const found = await findPostmaster(dataDir);
     if (!found || found.ready) return found;
-    if (Date.now() > until) throw new Error(`The PostgreSQL with pid ${found.pid} on ${dataDir} does not become ready.`);
+    if (Date.now() > until)
+      throw new Error(`The PostgreSQL with pid ${found.pid} on ${dataDir} does not become ready.`);
     await pause(100);
   }
 }
@@ -91,19 +92,33 @@ async function launch(
     "max_connections=100",
     ...(durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]),
   ].flatMap((setting) => ["-c", setting]);
-  const [command, args] = commandFor(who, binaries.postgres, ["-D", cluster.dataDir, "-p", String(port), ...settings]);
+  const [command, args] = commandFor(who, binaries.postgres, [
+    "-D",
+    cluster.dataDir,
+    "-p",
+    String(port),
+    ...settings,
+  ]);
 
   const logFile = join(stateDir, "server.log");
   const log = await open(logFile, "a", 0o600);
   const from = (await log.stat()).size;
   // Its own session: Ctrl-C in a terminal must not end the database before its clients.
-  const child = spawn(command, args, { uid: who.uid, gid: who.gid, detached: true, stdio: ["ignore", log.fd, log.fd] });
+  const child = spawn(command, args, {
+    uid: who.uid,
+    gid: who.gid,
+    detached: true,
+    stdio: ["ignore", log.fd, log.fd],
+  });
   try {
     await waitUntilReady(child, cluster.dataDir);
   } catch (error) {
     if (child.pid) await stopPostmaster(child.pid, 1_000);
     const tail = (await readFile(logFile, "utf8")).slice(from).trim().slice(-2_000);
-    throw new Error(`PostgreSQL did not start: ${(error as Error).message}. Its log (${logFile}) says:\n${tail}`, { cause: error });
+    throw new Error(
+      `PostgreSQL did not start: ${(error as Error).message}. Its log (${logFile}) says:\n${tail}`,
+      { cause: error },
+    );
   } finally {
     await log.close();
   }
@@ -146,7 +161,9 @@ function freePort(): Promise<number> {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => (typeof address === "object" && address ? resolvePromise(address.port) : reject(new Error("no port"))));
+      server.close(() =>
+        typeof address === "object" && address ? resolvePromise(address.port) : reject(new Error("no port")),
+      );
     });
   });
 }

@@ -39,7 +39,11 @@ async function commandLine(pid: number): Promise<string> {
 
 /** Ends the server: fast shutdown first, then immediate (it recovers from its log at the next start). */
 export async function stopPostmaster(pid: number, patienceMs = 15_000): Promise<void> {
-  for (const [signal, patience] of [["SIGINT", patienceMs], ["SIGQUIT", 5_000], ["SIGKILL", 2_000]] as const) {
+  for (const [signal, patience] of [
+    ["SIGINT", patienceMs],
+    ["SIGQUIT", 5_000],
+    ["SIGKILL", 2_000],
+  ] as const) {
     try {
       process.kill(pid, signal);
     } catch {

@@ -31,7 +31,9 @@ export async function testDatabase(): Promise<TestDatabase> {
 /** A new database without tables, or a copy of `template`. */
 export async function emptyDatabase(template?: string): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await onServer((client) => client.query(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ""}`));
+  await onServer((client) =>
+    client.query(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ""}`),
+  );
   return urlOf(name);
 }
 
@@ -59,7 +61,9 @@ async function ensureTemplate(): Promise<string> {
 function serverUrl(): string {
   const url = process.env.HELM_TEST_DATABASE_URL;
   if (url) return url;
-  throw new Error("No test server: run vitest from the repository's root, whose configuration starts one for this project.");
+  throw new Error(
+    "No test server: run vitest from the repository's root, whose configuration starts one for this project.",
+  );
 }
 
 function urlOf(database: string): string {

@@ -1,0 +1,31 @@
+import { startEmbeddedPostgres } from "./index";
+import { isAlive } from "./postmaster";
+
+// A process of its own between launcher and server: PostgreSQL does not notice that who started it is gone.
+// Usage: supervisor STATE_DIR [PORT]. Prints one JSON line when ready; ends on SIGTERM or with its parent.
+const [stateDir, port] = process.argv.slice(2);
+if (!stateDir) throw new Error("usage: supervisor STATE_DIR [PORT]");
+
+const server = await startEmbeddedPostgres({ stateDir, port: port ? Number(port) : "free" });
+const parent = Number(process.env.HELM_PARENT_PID) || null;
+let ending = false;
+
+async function end(): Promise<void> {
+  if (ending) return;
+  ending = true;
+  await server.stop();
+  process.exit(0);
+}
+
+process.on("SIGTERM", end);
+process.on("SIGINT", end);
+process.on("SIGHUP", end);
+console.log(JSON.stringify({ url: server.url, port: server.port, pid: server.pid, adopted: server.adopted }));
+
+setInterval(() => {
+  if (parent !== null && !isAlive(parent)) void end();
+  if (!ending && !isAlive(server.pid)) {
+    console.error("the PostgreSQL server ended by itself; see server.log");
+    process.exit(1);
+  }
+}, 500);
