@@ -1,0 +1,158 @@
+"""The engine without its HTTP server: models, cache budgets, step loop, staging and mappers."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .errors import ApiError, context_too_long, model_not_found, overloaded
+from .kv_pool import KvPool
+from .mappers import MapperStore
+from .metrics import TransferMetrics
+from .scheduler import Scheduler
+from .sequence import Request
+from .served_model import ServedModel
+from .staging import StagingStore
+from .step_loop import Batch, StepLoop
+from .transfer import TransferDesk
+
+ENGINE_NAME = "lifeboat-reference"
+
+
+@dataclass(frozen=True)
+class EngineLimits:
+    """Every bound the engine keeps; sizes in bytes."""
+
+    kv_budget: int = 512 << 20
+    staging_budget: int = 256 << 20
+    mapper_budget: int = 1 << 30
+    max_batch: int = 64
+    max_waiting: int = 1024
+    step_tokens: int = 512
+    body: int = 4 << 20
+    default_max_tokens: int = 1024
+    write_seconds: float = 30.0
+    drain_seconds: float = 30.0
+
+
+class Engine:
+    """Serves `models` by name. `deliver` gets events in batches, on the step thread."""
+
+    def __init__(
+        self,
+        models: Mapping[str, ServedModel],
+        limits: EngineLimits,
+        mapper_dir: Path | None,
+        deliver: Callable[[Batch], None],
+    ) -> None:
+        device = next(iter(models.values())).device
+        self.models = dict(models)
+        self.limits = limits
+        self.device = device
+        self.development = device.type == "cpu"
+        self.draining = False
+        self.transfer_metrics = TransferMetrics()
+        self.staging = StagingStore(limits.staging_budget)
+        self.mappers = MapperStore(
+            mapper_dir,
+            lambda: {name: m.facts for name, m in self.models.items()},
+            device,
+            limits.mapper_budget,
+        )
+        self.desk = TransferDesk(self.staging, self.mappers, lambda: self.models, self.transfer_metrics)
+        self.loop = StepLoop(deliver)
+        # Every model gets room for the same number of tokens.
+        tokens = limits.kv_budget / sum(m.shape.bytes_per_token for m in models.values())
+        self.schedulers = {
+            name: Scheduler(
+                model,
+                KvPool(model.shape, int(tokens * model.shape.bytes_per_token), device),
+                self.desk,
+                self.loop.post,
+                max_batch=limits.max_batch,
+                max_waiting=limits.max_waiting,
+                step_tokens=limits.step_tokens,
+            )
+            for name, model in self.models.items()
+        }
+
+    def start(self) -> None:
+        """Begins stepping; the rotary tables are made now and not in the first transfer."""
+        for model in self.models.values():
+            model.rope.cos_sin(torch.arange(1))
+        self.loop.start(self.schedulers)
+
+    def stop(self) -> None:
+        """Ends the step loop and frees what is staged."""
+        self.loop.stop(self.limits.drain_seconds)
+        self.mappers.close()
+        self.staging.clear()
+
+    def model(self, name: Any) -> ServedModel:
+        """The served model of that name. Errors: ApiError 400, 404."""
+        if not isinstance(name, str) or not name:
+            raise ApiError(400, "invalid_value", "you must name a model", param="model")
+        found = self.models.get(name)
+        if found is None:
+            raise model_not_found(name[:200])
+        return found
+
+    def submit(self, requests: list[Request], param: str) -> None:
+        """Checks all requests of one call and queues them, or none. Errors: ApiError 400, 413, 503."""
+        if self.draining:
+            raise overloaded("The engine is shutting down.")
+        for request in requests:
+            model = self.models[request.model]
+            answer = request.sampling.max_tokens
+            if len(request.prompt) + answer > model.max_model_len:
+                raise context_too_long(len(request.prompt), answer, model.max_model_len, param)
+            self.schedulers[request.model].check(request)
+        for request in requests:
+            self.desk.claim(request)
+            self.loop.submit(request)
+
+    def memory(self) -> dict[str, Any]:
+        """Measured bytes, by model and in all."""
+        models = {}
+        for name, scheduler in self.schedulers.items():
+            cache, shape = scheduler.cache, scheduler.pool.shape
+            models[name] = {
+                "weights_bytes": scheduler.model.weight_bytes,
+                "kv_bytes_per_token": shape.bytes_per_token,
+                "kv_block_tokens": shape.bytes_per_block // shape.bytes_per_token,
+                "kv_budget_bytes": scheduler.pool.usable_blocks * shape.bytes_per_block,
+                "kv_used_bytes": cache.held * shape.bytes_per_block,
+                "kv_cached_bytes": cache.remembered * shape.bytes_per_block,
+                "kv_available_bytes": cache.available * shape.bytes_per_block,
+            }
+        return {
+            "device": str(self.device),
+            "models": models,
+            "staging": {
+                "budget_bytes": self.staging.budget_bytes,
+                "used_bytes": self.staging.used_bytes,
+                "entries": self.staging.count,
+            },
+            "mappers": {"budget_bytes": self.mappers.budget_bytes, "used_bytes": self.mappers.used_bytes},
+            "process_resident_bytes": resident_bytes(),
+            "process_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            * (1 if sys.platform == "darwin" else 1024),
+            "device_allocated_bytes": torch.cuda.memory_allocated(self.device)
+            if self.device.type == "cuda"
+            else None,
+        }
+
+
+def resident_bytes() -> int | None:
+    """Bytes of this process in memory now, None where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * resource.getpagesize()

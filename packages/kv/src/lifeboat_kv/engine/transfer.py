@@ -1,0 +1,210 @@
+"""Staging a prompt's cache, and starting a request of another model from it.
+
+A transfer never fails a request: every trouble here ends in a reason and a native prefill.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ..tail import tail_length
+from .kv_pool import KvPool
+from .mappers import MapperRefusedError, MapperStore, ResidentMapper
+from .metrics import TransferMetrics
+from .sequence import Request
+from .served_model import ServedModel
+from .staging import StagedCache, StagingStore
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A transfer that may go ahead: rows of the first `rows` prompt tokens come from `staged`."""
+
+    staged: StagedCache
+    resident: ResidentMapper
+    source: ServedModel
+    rows: int
+
+
+class TransferDesk:
+    """All of `kv_transfer_params`; `claim` runs on the server's thread, the rest on the step thread."""
+
+    def __init__(
+        self,
+        staging: StagingStore,
+        mappers: MapperStore,
+        models: Callable[[], Mapping[str, ServedModel]],
+        metrics: TransferMetrics,
+    ) -> None:
+        self.staging = staging
+        self.mappers = mappers
+        self.metrics = metrics
+        self._models = models
+
+    def claim(self, request: Request) -> None:
+        """Takes the staged cache a request names, before it queues: handles are short-lived and used once."""
+        order = request.transfer
+        if order is not None:
+            request.claimed = self.staging.take(order.handle, order.mac)
+
+    def prepare(self, request: Request, target: ServedModel) -> Ready | None:
+        """Whether a request's transfer can go ahead; on None with an order, `request.kv` has the reason.
+
+        May be asked again while a request waits for memory.
+        """
+        if request.transfer is None or request.kv is not None:
+            return None
+        try:
+            return self._judge(request, target)
+        except MapperRefusedError as error:
+            self._fall_back(request, error.code)
+        except Exception:
+            log.exception("a transfer could not be prepared")
+            self._fall_back(request, "ENGINE_ERROR")
+        return None
+
+    @torch.inference_mode()
+    def install(
+        self,
+        ready: Ready,
+        request: Request,
+        target: ServedModel,
+        pool: KvPool,
+        blocks: Sequence[int],
+        start: int,
+    ) -> int | None:
+        """Maps rows start ... ready.rows into the target's blocks; returns the rows in place or None."""
+        try:
+            moved = max(0, ready.rows - start)
+            began = time.perf_counter()
+            layers = self._map(ready, target, start) if moved else []
+            _settle(target.device)
+            mapped = time.perf_counter()
+            if layers:
+                pool.install(blocks, start, layers)
+                _settle(target.device)
+            request.installed = time.perf_counter()
+        except Exception:
+            log.exception("a transfer into %s failed", target.name)
+            self._fall_back(request, "ENGINE_ERROR")
+            return None
+        self.give_up(request)
+        done = max(ready.rows, start)
+        request.kv = {
+            "result": "transferred",
+            "reason": None,
+            "tokens_moved": moved,
+            "tokens_reused": start,
+            "tail_tokens": len(request.prompt) - done,
+            "map_ms": _ms(mapped - began),
+            "install_ms": _ms(request.installed - mapped),
+            "tail_ms": None,
+        }
+        return done
+
+    def prompt_done(self, request: Request, model: ServedModel, pool: KvPool, blocks: Sequence[int]) -> None:
+        """The prompt's cache is complete: stages it where asked and closes a transfer's account."""
+        if request.stage is not None:
+            request.kv = self._stage(request, model, pool, blocks)
+        elif request.kv is not None:
+            if request.installed:
+                request.kv["tail_ms"] = _ms(request.prefilled - request.installed)
+            self.metrics.transfer(request.kv["result"], request.kv["reason"], request.kv["tokens_moved"])
+
+    def give_up(self, request: Request) -> None:
+        """Frees the staged cache a request still holds."""
+        if request.claimed is not None:
+            self.staging.free(request.claimed)
+            request.claimed = None
+
+    def _judge(self, request: Request, target: ServedModel) -> Ready | None:
+        order, staged = request.transfer, request.claimed
+        if staged is None:
+            return self._fall_back(request, "STAGING_GONE")
+        resident = self.mappers.get(order.mapper_sha256)
+        if (resident.source, resident.target) != (
+            staged.model,
+            target.name,
+        ) or order.source_model != staged.model:
+            return self._fall_back(request, "PAIR_MISMATCH")
+        common = _common_prefix(staged.tokens, request.prompt)
+        if common < 1:
+            return self._fall_back(request, "TEMPLATE_MISMATCH")
+        rows = min(common, len(request.prompt) - tail_length(len(request.prompt)))
+        if rows < 1:
+            return self._fall_back(request, "BLOCK_TOO_SMALL")
+        return Ready(staged, resident, self._models()[staged.model], rows)
+
+    def _map(self, ready: Ready, target: ServedModel, start: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        positions = torch.arange(start, ready.rows, device=target.device)
+        source = ready.staged.rows(start, ready.rows, target.device)
+        layers = ready.resident.mapper.transfer(
+            source,
+            positions,
+            ready.source.rope,
+            target.rope,
+            token_ids=ready.staged.tokens[: ready.rows] if start == 0 else None,
+        )
+        if not all(bool(torch.isfinite(t).all()) for layer in layers for t in layer):
+            raise ValueError("the mapped rows are not finite")
+        return layers
+
+    def _stage(
+        self, request: Request, model: ServedModel, pool: KvPool, blocks: Sequence[int]
+    ) -> dict[str, Any]:
+        order = request.stage
+        began = time.perf_counter()
+        size = None
+        try:
+            layers = pool.read(blocks, len(request.prompt))
+            size = self.staging.put(order.handle, order.mac, model.name, request.prompt, layers, order.ttl_ms)
+        except Exception:
+            log.exception("a cache of %s could not be staged", model.name)
+        self.metrics.staged("staged" if size is not None else "refused")
+        return {
+            "result": "staged" if size is not None else "fallback",
+            "reason": None if size is not None else "NO_MEMORY",
+            "tokens": len(request.prompt),
+            "bytes": size or 0,
+            "stage_ms": _ms(time.perf_counter() - began),
+        }
+
+    def _fall_back(self, request: Request, reason: str) -> None:
+        self.give_up(request)
+        request.kv = {
+            "result": "fallback",
+            "reason": reason,
+            "tokens_moved": 0,
+            "tokens_reused": 0,
+            "tail_tokens": 0,
+            "map_ms": None,
+            "install_ms": None,
+            "tail_ms": None,
+        }
+
+
+def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    count = 0
+    for ours, theirs in zip(a, b, strict=False):
+        if ours != theirs:
+            break
+        count += 1
+    return count
+
+
+def _settle(device: torch.device) -> None:
+    """Waits for the device, so that the clock measures work and not its launch."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)
