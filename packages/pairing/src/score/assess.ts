@@ -1,0 +1,122 @@
+import type { ArmName, ArmScore, Assessment, SequenceCounts, Verdict, Warning } from "@helm/contracts";
+import { retentionInterval } from "./bootstrap";
+import { compareWithPilot } from "./pilot";
+import { type Pooled, pool, toColumns } from "./pool";
+import { sentenceFor } from "./sentence";
+
+export type CountsByArm = Partial<Record<ArmName, SequenceCounts[]>>;
+
+export interface AssessmentInput {
+  counts: CountsByArm;
+  gate: number;
+  gateOn: "lower" | "point";
+  /** The same model on both sides: compared with no pilot, and its mapper is the self-map. */
+  control: boolean;
+  /** What the models ran in; identity is held to the bound of this type. */
+  dtype: "float32" | "bfloat16";
+}
+
+export const DEFAULT_GATE = 0.9;
+export const IDENTITY_BOUND = { float32: 0.999, bfloat16: 0.99 } as const;
+export const SELF_MAP_BOUND = 0.98;
+export const BLIND_ABOVE = 0.7;
+export const LEAST_POSITIONS = 200;
+
+/** Gate, bounds and warnings applied to a calibration's counts: the one place where a verdict is made. */
+export function assess(input: AssessmentInput): Assessment {
+  const { counts, gate, gateOn, control } = input;
+  const gateRows = inSplit(counts.mapper, "gate");
+  const pooled = pool(toColumns(gateRows));
+  const score = scoreOf(gateRows);
+  const arms = armScores(counts);
+  const self = arms.self_map ?? (control ? score : undefined);
+  if (self) arms.self_map = self;
+  const report = inSplit(counts.mapper, "report");
+  const reportScore = report.length > 0 ? scoreOf(report) : null;
+  const blind = Math.max(arms.zero_cache?.retention ?? -1, arms.other_sequence?.retention ?? -1);
+  const failure = findFailure(input, pooled, arms, blind);
+  const pilot = control ? null : compareWithPilot(gateRows);
+  const verdict: Verdict | null = failure
+    ? null
+    : (gateOn === "lower" ? score.low : score.retention) >= gate
+      ? "CLEARED"
+      : "BELOW_GATE";
+  const warnings: Warning[] = pilot?.warning ? [pilot.warning] : [];
+  if (reportScore && score.low > reportScore.high) warnings.push("GATE_OVERFITTED");
+  const { retention: value, low, high, n, buckets } = score;
+  const positions = pooled.totals.first + pooled.totals.early + pooled.totals.late;
+  const assessment: Assessment = {
+    gate,
+    gate_on: gateOn,
+    verdict,
+    failure,
+    retention: { value, low, high, n, positions, buckets },
+    report: reportScore,
+    prefix_gain: blind < 0 || blind >= 1 ? null : (value - blind) / (1 - blind),
+    arms,
+    by_domain: byDomain(gateRows),
+    net_rescue: pilot?.net_rescue ?? null,
+    gold_gain: pilot?.gold_gain ?? null,
+    warnings,
+    sentence: "",
+  };
+  return { ...assessment, sentence: sentenceFor(assessment) };
+}
+
+function findFailure(
+  input: AssessmentInput,
+  pooled: Pooled,
+  arms: Assessment["arms"],
+  blind: number,
+): Assessment["failure"] {
+  const bound = IDENTITY_BOUND[input.dtype];
+  const identity = arms.identity?.retention ?? null;
+  if (identity === null || identity < bound) {
+    return { code: "IDENTITY_MISSED", message: missed("identity", identity, bound) };
+  }
+  const self = arms.self_map?.retention ?? null;
+  if (self === null || self < SELF_MAP_BOUND) {
+    return { code: "SELF_MAP_MISSED", message: missed("self-map", self, SELF_MAP_BOUND) };
+  }
+  const { first, early, late } = pooled.totals;
+  if (Math.min(first, early, late) < LEAST_POSITIONS) {
+    const message = `The probes are too short: ${first} / ${early} / ${late} positions in the buckets 1 / 2-16 / 17-64, and each needs ${LEAST_POSITIONS}. Use a corpus with more or longer sequences.`;
+    return { code: "PROBES_TOO_SHORT", message };
+  }
+  if (blind > BLIND_ABOVE) {
+    const message = `The probes are blind: without the prompt's own cache the target still agrees at ${blind.toFixed(3)} of the positions (at most ${BLIND_ABOVE}). Use a corpus whose answers depend on the prompt.`;
+    return { code: "PROBES_BLIND", message };
+  }
+  return null;
+}
+
+function missed(arm: string, value: number | null, bound: number): string {
+  const got = value === null ? "was not measured" : `reached ${value.toFixed(4)}`;
+  return `The ${arm} arm ${got} and must reach ${bound}: the machinery is at fault, not the pair. Nothing is concluded from this run.`;
+}
+
+function armScores(counts: CountsByArm): Assessment["arms"] {
+  const arms: Assessment["arms"] = {};
+  for (const [name, sequences] of Object.entries(counts) as [ArmName, SequenceCounts[]][]) {
+    const rows = inSplit(sequences, "gate");
+    if (name !== "mapper" && rows.length > 0) arms[name] = scoreOf(rows);
+  }
+  return arms;
+}
+
+function byDomain(rows: SequenceCounts[]): Record<string, ArmScore> {
+  const domains = [...new Set(rows.map((row) => row.domain))].sort();
+  return Object.fromEntries(
+    domains.map((domain) => [domain, scoreOf(rows.filter((row) => row.domain === domain))]),
+  );
+}
+
+function inSplit(sequences: SequenceCounts[] | undefined, split: SequenceCounts["split"]): SequenceCounts[] {
+  return (sequences ?? []).filter((sequence) => sequence.split === split);
+}
+
+function scoreOf(rows: SequenceCounts[]): ArmScore {
+  const columns = toColumns(rows);
+  const { retention, buckets } = pool(columns);
+  return { retention, ...retentionInterval(columns), n: rows.length, buckets };
+}

@@ -1,0 +1,56 @@
+import { HelmError, type SequenceCounts } from "@helm/contracts";
+
+export const BUCKETS = ["first", "early", "late"] as const;
+
+/** One arm's counts as columns: agree and total of each bucket, sequence by sequence. */
+export interface Columns {
+  sequences: number;
+  /** [agree first, total first, agree early, total early, agree late, total late] for each sequence. */
+  counts: Float64Array;
+}
+
+export interface Pooled {
+  retention: number;
+  buckets: { first: number; early: number; late: number };
+  totals: { first: number; early: number; late: number };
+}
+
+/** Errors: BAD_REQUEST where a bucket counts more agreements than positions. */
+export function toColumns(sequences: SequenceCounts[]): Columns {
+  const counts = new Float64Array(sequences.length * 6);
+  sequences.forEach((sequence, row) => {
+    BUCKETS.forEach((bucket, column) => {
+      const { agree, total } = sequence[bucket];
+      if (agree > total)
+        throw new HelmError("BAD_REQUEST", `Sequence ${sequence.id} counts ${agree} agreements of ${total}.`);
+      counts[row * 6 + column * 2] = agree;
+      counts[row * 6 + column * 2 + 1] = total;
+    });
+  });
+  return { sequences: sequences.length, counts };
+}
+
+export function pool(columns: Columns): Pooled {
+  const sums = new Float64Array(6);
+  for (let i = 0; i < columns.counts.length; i++) sums[i % 6]! += columns.counts[i]!;
+  const share = (bucket: number) =>
+    sums[bucket * 2 + 1]! > 0 ? sums[bucket * 2]! / sums[bucket * 2 + 1]! : 0;
+  return {
+    retention: meanOfBuckets(sums),
+    buckets: { first: share(0), early: share(1), late: share(2) },
+    totals: { first: sums[1]!, early: sums[3]!, late: sums[5]! },
+  };
+}
+
+/** Mean of the buckets' pooled shares; a bucket without positions has no share and is left out. */
+export function meanOfBuckets(sums: Float64Array): number {
+  let mean = 0;
+  let present = 0;
+  for (let bucket = 0; bucket < 6; bucket += 2) {
+    if (sums[bucket + 1]! > 0) {
+      mean += sums[bucket]! / sums[bucket + 1]!;
+      present++;
+    }
+  }
+  return present > 0 ? mean / present : 0;
+}
