@@ -1,0 +1,1 @@
+export function CalibrationPage({ id }: { id: string }) { return <p>CalibrationPage {id}</p>; }

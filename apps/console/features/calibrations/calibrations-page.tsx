@@ -1,0 +1,1 @@
+export function CalibrationsPage() { return <p>CalibrationsPage</p>; }

@@ -1,0 +1,1 @@
+export function HelmPage() { return <p>HelmPage</p>; }

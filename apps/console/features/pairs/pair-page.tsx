@@ -1,0 +1,1 @@
+export function PairPage({ id }: { id: string }) { return <p>PairPage {id}</p>; }

@@ -1,0 +1,1 @@
+export function PairsPage() { return <p>PairsPage</p>; }

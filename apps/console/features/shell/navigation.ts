@@ -1,0 +1,46 @@
+export const HELM_PAGE = "/settings/performance-routing/helm";
+
+export type NavigationItem = { href: string; name: string; count?: "pairs" | "running" | "tenants" | "nodes" };
+export type NavigationGroup = { name: string; items: NavigationItem[] };
+
+export const NAVIGATION: NavigationGroup[] = [
+  { name: "Serve", items: [{ href: "/nodes", name: "Nodes and workers", count: "nodes" }] },
+  {
+    name: "Helm",
+    items: [
+      { href: "/pairs", name: "Pairs", count: "pairs" },
+      { href: "/calibrations", name: "Calibrations", count: "running" },
+    ],
+  },
+  {
+    name: "People",
+    items: [
+      { href: "/tenants", name: "Tenants", count: "tenants" },
+      { href: "/audit", name: "Audit" },
+    ],
+  },
+  { name: "Server settings", items: [{ href: HELM_PAGE, name: "Performance & Routing" }] },
+];
+
+export type Crumb = { name: string; href?: string };
+
+const SECTIONS: Record<string, Crumb[]> = {
+  [HELM_PAGE]: [{ name: "Server settings" }, { name: "Performance & Routing" }, { name: "Helm Intelligent Routing" }],
+  "/pairs": [{ name: "Pairs", href: "/pairs" }],
+  "/calibrations": [{ name: "Calibrations", href: "/calibrations" }],
+  "/tenants": [{ name: "Tenants", href: "/tenants" }],
+  "/nodes": [{ name: "Nodes and workers", href: "/nodes" }],
+  "/audit": [{ name: "Audit", href: "/audit" }],
+};
+
+/** Where a path stands; `leaf` is the name of the thing shown, where the path is one thing's own page. */
+export function crumbsOf(pathname: string, leaf: string | null): Crumb[] {
+  const section = Object.keys(SECTIONS).find((prefix) => pathname === prefix || pathname.startsWith(`${prefix}/`));
+  if (!section) return [];
+  const crumbs = SECTIONS[section] ?? [];
+  return pathname === section ? crumbs : [...crumbs, { name: leaf ?? "..." }];
+}
+
+export function isCurrent(pathname: string, href: string): boolean {
+  return pathname === href || pathname.startsWith(`${href}/`);
+}

@@ -1,0 +1,1 @@
+export function TenantPage({ id }: { id: string }) { return <p>TenantPage {id}</p>; }

@@ -1,0 +1,1 @@
+export function TenantsPage() { return <p>TenantsPage</p>; }

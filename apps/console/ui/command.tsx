@@ -1,0 +1,15 @@
+"use client";
+
+import { CopyButton } from "./copy-button";
+
+/** One command line, readable, selectable and copyable. Long ones wrap at words, never scroll the page. */
+export function Command({ text, label = "Copy command" }: { text: string; label?: string }) {
+  return (
+    <div className="flex items-start gap-2 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3">
+      <code className="min-w-0 flex-1 self-center font-mono text-[0.8125rem] leading-6 [overflow-wrap:anywhere] whitespace-pre-wrap text-ink">
+        {text}
+      </code>
+      <CopyButton text={text} label={label} />
+    </div>
+  );
+}
