@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { processStart } from "./process-identity";
+
+const Holder = z.object({
+  pid: z.number().int(),
+  started: z.string(),
+  purpose: z.string(),
+  since: z.string(),
+});
+export type Holder = z.infer<typeof Holder>;
+
+export type LeaseResult = { ok: true; lease: DeviceLease } | { ok: false; holder: Holder };
+
+export interface DeviceLease {
+  device: string;
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lease on `device` (a GPU's UUID, or `cpu` for the host) for this process: one file each, whose creation is
+ * the lock. A lease whose process is gone, or whose pid now belongs to another, is taken over.
+ */
+export async function acquireDeviceLease(options: {
+  directory: string;
+  device: string;
+  purpose: string;
+}): Promise<LeaseResult> {
+  const { directory, device, purpose } = options;
+  if (!/^[A-Za-z0-9._-]{1,80}$/.test(device)) throw new Error(`"${device}" is no name of a device.`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, `${device}.lease`);
+  const content = JSON.stringify({
+    pid: process.pid,
+    started: processStart(process.pid) ?? "",
+    purpose,
+    since: new Date().toISOString(),
+  });
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await createWhole(path, content))
+      return { ok: true, lease: { device, release: () => releaseIfOurs(path, content) } };
+    const found = await read(path);
+    if (found === null) continue;
+    const holder = parse(found);
+    if (holder && processStart(holder.pid) === holder.started) return { ok: false, holder };
+    await removeStale(path, found);
+  }
+  throw new Error(`The lease ${path} could not be taken; look at who writes it.`);
+}
+
+/** Links a finished file into place: it appears whole or, where one is there, not at all. */
+async function createWhole(path: string, content: string): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Moves the stale file aside; if another process was faster, what was moved is its new lease and goes back. */
+async function removeStale(path: string, stale: string): Promise<void> {
+  const aside = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  if ((await read(aside)) !== stale) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function releaseIfOurs(path: string, content: string): Promise<void> {
+  if ((await read(path)) === content) await rm(path, { force: true });
+}
+
+async function read(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function parse(text: string): Holder | null {
+  try {
+    return Holder.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+import type { z } from "zod";
+
+/** Parses a program's environment once, at boot. Errors: one sentence that names every wrong variable. */
+export function parseEnvironment<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv): z.infer<T> {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const wrong = parsed.error.issues.map(
+    (issue) => `${issue.path.join(".") || "environment"}: ${issue.message}`,
+  );
+  throw new Error(`The environment cannot be used. ${wrong.join("; ")}`);
+}
+
+const SECRET = /token|secret|password|credential|database_url|key/i;
+
+/** The configuration as it may be logged. */
+export function redacted(configuration: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(configuration).map(([name, value]) => [
+      name,
+      SECRET.test(name) && value ? "[redacted]" : value,
+    ]),
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { spawnGroup } from "./process-group";
+import { processStart } from "./process-identity";
+
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve) => stream.once("data", (chunk) => resolve(String(chunk).trim())));
+}
+
+it("ends a child together with the children it started", async () => {
+  const child = await spawnGroup("sh", ["-c", "sleep 60 & echo $!; wait"]);
+  const grandchild = Number(await firstLine(child.stdout));
+  expect(processStart(grandchild)).not.toBeNull();
+  const exit = await child.end(5000);
+  expect(exit.signal).toBe("SIGTERM");
+  await expect.poll(() => processStart(grandchild)).toBeNull();
+});
+
+it("kills a child that does not listen, after its grace", async () => {
+  const child = await spawnGroup("sh", ["-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]);
+  await firstLine(child.stdout);
+  expect((await child.end(300)).signal).toBe("SIGKILL");
+});
+
+it("leaves no grandchild behind when the leader ends by itself", async () => {
+  const child = await spawnGroup("sh", ["-c", "sleep 60 & echo $!"]);
+  const grandchild = Number(await firstLine(child.stdout));
+  expect((await child.exit).code).toBe(0);
+  await expect.poll(() => processStart(grandchild)).toBeNull();
+});
+
+it("says at once that a program is not there", async () => {
+  await expect(spawnGroup("/no/such/program", [])).rejects.toThrow(/ENOENT/);
+});
