@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 BODY_SECONDS = 30.0
 REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 ENGINE_KEY: web.AppKey[Engine] = web.AppKey("engine", Engine)
+ID_KEY: web.RequestKey[str] = web.RequestKey("id", str)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -154,7 +155,7 @@ async def _answer(
     request: web.Request, opener: Callable[[Engine, Any, str], Awaitable[generate.Call]]
 ) -> web.StreamResponse:
     engine = request.app[ENGINE_KEY]
-    call = await opener(engine, await _body(request), request["id"])
+    call = await opener(engine, await _body(request), request[ID_KEY])
     if call.reply.options.stream:
         return await generate.stream(engine, call, request)
     return web.json_response(await generate.collect(engine, call))
@@ -191,8 +192,8 @@ async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Gives every request an id and every failure a typed body."""
     given = request.headers.get("x-request-id", "")
     # The caller's id is echoed; the engine's own stays unique, or an abort could hit another call.
-    request["id"] = uuid.uuid4().hex
-    shown = given if REQUEST_ID.fullmatch(given) else request["id"]
+    request[ID_KEY] = uuid.uuid4().hex
+    shown = given if REQUEST_ID.fullmatch(given) else request[ID_KEY]
     try:
         response = await handler(request)
     except ApiError as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ..cache import LayerKV
 from ..tail import tail_length
 from .kv_pool import KvPool
 from .mappers import MapperRefusedError, MapperStore, ResidentMapper
@@ -143,19 +144,21 @@ class TransferDesk:
             return self._fall_back(request, "BLOCK_TOO_SMALL")
         return Ready(staged, resident, self._models()[staged.model], rows)
 
-    def _map(self, ready: Ready, target: ServedModel, start: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        positions = torch.arange(start, ready.rows, device=target.device)
-        source = ready.staged.rows(start, ready.rows, target.device)
-        layers = ready.resident.mapper.transfer(
-            source,
-            positions,
+    def _map(self, ready: Ready, target: ServedModel, start: int) -> list[LayerKV]:
+        """Target rows start ... ready.rows. Errors: ValueError where they are not finite."""
+        mapper, tokens = ready.resident.mapper, ready.staged.tokens[: ready.rows]
+        # The stored head is known by the tokens that start the sequence; past it rows stand alone.
+        first = 0 if mapper.head is not None and mapper.head.match(tokens) > start else start
+        layers = mapper.transfer(
+            ready.staged.rows(first, ready.rows, target.device),
+            torch.arange(first, ready.rows),
             ready.source.rope,
             target.rope,
-            token_ids=ready.staged.tokens[: ready.rows] if start == 0 else None,
+            token_ids=tokens if first == 0 else None,
         )
         if not all(bool(torch.isfinite(t).all()) for layer in layers for t in layer):
             raise ValueError("the mapped rows are not finite")
-        return layers
+        return [(k[:, start - first :], v[:, start - first :]) for k, v in layers]
 
     def _stage(
         self, request: Request, model: ServedModel, pool: KvPool, blocks: Sequence[int]
