@@ -472,7 +472,6 @@ ALTER TABLE "node_state" ADD CONSTRAINT "node_state_node_id_fkey" FOREIGN KEY ("
 ALTER TABLE "setting" ADD CONSTRAINT "setting_one_row" CHECK ("id" = 1);
 ALTER TABLE "setting" ADD CONSTRAINT "setting_gate_range" CHECK ("gate" > 0 AND "gate" <= 1);
 ALTER TABLE "pair" ADD CONSTRAINT "pair_gate_range" CHECK ("gate" > 0 AND "gate" <= 1);
-ALTER TABLE "pair" ADD CONSTRAINT "pair_control_is_self" CHECK ("control" = ("source_id" = "target_id"));
 ALTER TABLE "mapper" ADD CONSTRAINT "mapper_active_is_cleared" CHECK ("state" <> 'ACTIVE' OR "verdict" = 'CLEARED');
 
 -- One open run a pair, one open inspection a model, one active mapper a pair.

@@ -1,0 +1,59 @@
+import { HelmError, type Role } from "@helm/contracts";
+import type { Actor } from "./actor";
+
+export type Scope = "public" | Role;
+
+/** Least role of every procedure. A procedure that is not named here is refused to everyone. */
+export const SCOPES: Record<string, Scope> = {
+  "setup.status": "public",
+  "setup.createAdministrator": "public",
+  "session.me": "viewer",
+  "overview.helm": "viewer",
+  "setting.get": "viewer",
+  "setting.setHelmEnabled": "admin",
+  "setting.setKillSwitch": "admin",
+  "route.get": "viewer",
+  "route.update": "admin",
+  "model.list": "viewer",
+  "pair.list": "viewer",
+  "pair.get": "viewer",
+  "pair.register": "admin",
+  "pair.registration": "viewer",
+  "calibration.start": "operator",
+  "calibration.get": "viewer",
+  "calibration.list": "viewer",
+  "calibration.events": "viewer",
+  "calibration.cancel": "operator",
+  "calibration.retry": "operator",
+  "mapper.list": "viewer",
+  "mapper.activate": "admin",
+  "mapper.retire": "admin",
+  "tenant.list": "viewer",
+  "tenant.create": "admin",
+  "tenant.setEnabled": "admin",
+  "key.list": "viewer",
+  "key.create": "admin",
+  "key.revoke": "admin",
+  "worker.list": "viewer",
+  "node.list": "viewer",
+  "host.createJoinToken": "admin",
+  "host.revoke": "admin",
+  "snapshot.list": "viewer",
+  "traffic.summary": "viewer",
+  "audit.list": "viewer",
+};
+
+const RANK: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 };
+
+export function mayUse(actor: Actor, scope: Scope): boolean {
+  if (scope === "public") return true;
+  return actor.kind === "person" && RANK[actor.role] >= RANK[scope];
+}
+
+export function requireScope(actor: Actor, path: string): void {
+  const scope = SCOPES[path];
+  if (scope === undefined) throw new HelmError("FORBIDDEN", "This action is open to nobody.", {}, { message: `no scope: ${path}` });
+  if (mayUse(actor, scope)) return;
+  if (actor.kind !== "person") throw new HelmError("UNAUTHENTICATED", "Sign in first.");
+  throw new HelmError("FORBIDDEN", `This needs the role ${scope}; yours is ${actor.role}.`, { needed: scope, role: actor.role });
+}

@@ -1,0 +1,66 @@
+import { HelmError } from "@helm/contracts";
+import { z } from "zod";
+import type { Call } from "../context";
+import { calibrationPage, calibrationRow, forPage, forRow } from "./read";
+import { CalibrationRow } from "./schema";
+
+export const ListCalibrationsInput = z
+  .object({
+    pairId: z.uuid().optional(),
+    cursor: z.uuid().nullish(),
+    limit: z.number().int().min(1).max(100).default(25),
+  })
+  .default({ limit: 25 });
+export const ListCalibrationsOutput = z.object({ rows: z.array(CalibrationRow), nextCursor: z.uuid().nullable() });
+
+/** Newest first. */
+export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListCalibrationsInput>>) {
+  const found = await ctx.db.calibration.findMany({
+    where: { pairId: input.pairId, ...(input.cursor ? { id: { lt: input.cursor } } : {}) },
+    include: forRow,
+    orderBy: { id: "desc" },
+    take: input.limit + 1,
+  });
+  const rows = found.slice(0, input.limit).map(calibrationRow);
+  return { rows, nextCursor: found.length > input.limit ? (rows.at(-1)?.id ?? null) : null };
+}
+
+export const GetCalibrationInput = z.object({ id: z.uuid() });
+
+export async function getCalibration({ ctx, input }: Call<z.infer<typeof GetCalibrationInput>>) {
+  const found = await ctx.db.calibration.findUnique({ where: { id: input.id }, include: forPage });
+  if (!found) throw new HelmError("NOT_FOUND", "There is no such calibration.");
+  return calibrationPage(found);
+}
+
+export const CalibrationEventsInput = z.object({
+  id: z.uuid(),
+  /** Default: the newest attempt. */
+  attempt: z.number().int().min(1).optional(),
+  afterSeq: z.number().int().min(0).default(0),
+  limit: z.number().int().min(1).max(1000).default(500),
+});
+export const CalibrationEventsOutput = z.object({
+  attempt: z.number().int(),
+  lastSeq: z.number().int(),
+  events: z.array(z.object({ seq: z.number().int(), type: z.string(), at: z.date(), body: z.record(z.string(), z.unknown()) })),
+});
+
+/** The backlog since a number; sequence numbers start again with each attempt. */
+export async function listCalibrationEvents({ ctx, input }: Call<z.infer<typeof CalibrationEventsInput>>) {
+  const attempt = await ctx.db.calibrationAttempt.findFirst({
+    where: { calibrationId: input.id, number: input.attempt },
+    orderBy: { number: "desc" },
+  });
+  if (!attempt) return { attempt: 0, lastSeq: 0, events: [] };
+  const events = await ctx.db.calibrationEvent.findMany({
+    where: { attemptId: attempt.id, seq: { gt: input.afterSeq } },
+    orderBy: { seq: "asc" },
+    take: input.limit,
+  });
+  return {
+    attempt: attempt.number,
+    lastSeq: attempt.lastSeq,
+    events: events.map(({ seq, type, at, body }) => ({ seq, type, at, body: body as Record<string, unknown> })),
+  };
+}

@@ -1,0 +1,93 @@
+import { Assessment, CalibrationScores, CostPoint } from "@helm/contracts";
+import type { Prisma } from "@helm/db";
+import { z } from "zod";
+import type { CalibrationOut, CalibrationRow, ScoreSummary } from "./schema";
+
+export const forRow = {
+  pair: { include: { source: true, target: true } },
+  score: true,
+  mapper: { select: { id: true, sha256: true } },
+} satisfies Prisma.CalibrationInclude;
+
+export const forPage = {
+  ...forRow,
+  attempts: { include: { worker: { select: { name: true } } }, orderBy: { number: "asc" } },
+} satisfies Prisma.CalibrationInclude;
+
+type RowFound = Prisma.CalibrationGetPayload<{ include: typeof forRow }>;
+type PageFound = Prisma.CalibrationGetPayload<{ include: typeof forPage }>;
+type ScoreFound = NonNullable<RowFound["score"]>;
+
+export function scoreSummary(score: ScoreFound, developmentOnly: boolean): ScoreSummary {
+  const assessment = Assessment.parse(score.assessment);
+  const scores = CalibrationScores.parse(score.scores);
+  return {
+    calibrationId: score.calibrationId,
+    verdict: assessment.verdict,
+    gate: score.gate,
+    gateOn: score.gateOn,
+    retention: assessment.retention,
+    prefixGain: assessment.prefix_gain,
+    kl: scores.kl,
+    kvCosine: { k: scores.kv_cosine.k, v: scores.kv_cosine.v },
+    pilotAlone: assessment.arms.pilot_alone?.retention ?? null,
+    warnings: assessment.warnings,
+    sentence: assessment.sentence,
+    developmentOnly,
+    measuredAt: score.createdAt,
+  };
+}
+
+export function calibrationRow(found: RowFound): CalibrationRow {
+  return {
+    id: found.id,
+    pairId: found.pairId,
+    pairName: `${found.pair.source.name} -> ${found.pair.target.name}`,
+    sourceModel: found.pair.source.name,
+    targetModel: found.pair.target.name,
+    control: found.pair.control,
+    state: found.state,
+    attempt: found.attempt,
+    stage: found.stage,
+    percent: found.percent,
+    rate: found.rate,
+    unit: found.unit,
+    lastSeq: found.lastSeq,
+    lastUpdateAt: found.lastUpdateAt,
+    waitingReason: found.state === "QUEUED" ? found.waitingReason : null,
+    cancelRequested: found.cancelRequestedAt !== null,
+    startedBy: found.startedBy,
+    createdAt: found.createdAt,
+    startedAt: found.startedAt,
+    finishedAt: found.finishedAt,
+    method: found.method,
+    k: found.k,
+    device: found.device,
+    corpus: found.corpus,
+    developmentOnly: found.developmentOnly,
+    verdict: found.verdict,
+    error: found.errorCode ? { code: found.errorCode, message: found.errorMessage ?? "", exitCode: found.exitCode } : null,
+    mapperId: found.mapper?.id ?? null,
+    mapperSha256: found.mapper?.sha256 ?? null,
+    score: found.score ? scoreSummary(found.score, found.developmentOnly) : null,
+  };
+}
+
+export function calibrationPage(found: PageFound): CalibrationOut {
+  const { score: _, ...row } = calibrationRow(found);
+  return {
+    ...row,
+    attempts: found.attempts.map((attempt) => ({
+      id: attempt.id,
+      number: attempt.number,
+      state: attempt.state,
+      worker: attempt.worker.name,
+      startedAt: attempt.startedAt,
+      finishedAt: attempt.finishedAt,
+      error: attempt.errorCode ? { code: attempt.errorCode, message: attempt.errorMessage ?? "" } : null,
+    })),
+    assessment: found.score ? Assessment.parse(found.score.assessment) : null,
+    scores: found.score ? CalibrationScores.parse(found.score.scores) : null,
+    cost: found.score ? z.array(CostPoint).parse(found.score.cost) : null,
+  };
+}

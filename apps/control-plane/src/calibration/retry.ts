@@ -1,0 +1,41 @@
+import type { z } from "zod";
+import { writeAudit } from "../audit/write-audit";
+import type { Call } from "../context";
+import { type CalibrationIdInput, lockCalibration } from "./cancel";
+import { requireNoOpenRun } from "./start";
+import { nextState } from "./states";
+
+/** Back to the queue; the next claim is a new attempt and fences every older one. */
+export async function retryCalibration({ ctx, input }: Call<z.infer<typeof CalibrationIdInput>>) {
+  const before = await lockCalibration(ctx, input.id);
+  const state = nextState(before.state, "retry");
+  await requireNoOpenRun(ctx, before.pairId);
+  const after = await ctx.db.calibration.update({
+    where: { id: before.id },
+    data: {
+      state,
+      stage: null,
+      percent: 0,
+      rate: null,
+      unit: null,
+      lastSeq: 0,
+      waitingReason: "Waiting for a worker to take it.",
+      cancelRequestedAt: null,
+      finishedAt: null,
+      errorCode: null,
+      errorMessage: null,
+      exitCode: null,
+    },
+  });
+  // A run that FAILED on its controls keeps no score of the failed attempt.
+  await ctx.db.score.deleteMany({ where: { calibrationId: before.id } });
+  await writeAudit(ctx, {
+    verb: "calibration.retry",
+    entity: "calibration",
+    entityId: before.id,
+    before: { state: before.state, attempt: before.attempt },
+    after: { state: after.state },
+  });
+  ctx.afterCommit(() => ctx.services.hub.offerWork());
+  return { id: after.id, state: after.state };
+}

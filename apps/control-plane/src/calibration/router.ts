@@ -1,0 +1,24 @@
+import { mutation, query, router } from "../trpc/procedure";
+import { CalibrationIdInput, CalibrationStateOutput, cancelCalibration } from "./cancel";
+import {
+  CalibrationEventsInput,
+  CalibrationEventsOutput,
+  GetCalibrationInput,
+  getCalibration,
+  ListCalibrationsInput,
+  ListCalibrationsOutput,
+  listCalibrationEvents,
+  listCalibrations,
+} from "./list";
+import { retryCalibration } from "./retry";
+import { CalibrationOut } from "./schema";
+import { StartCalibrationInput, StartCalibrationOutput, startCalibration } from "./start";
+
+export const calibrationRouter = router({
+  list: query.input(ListCalibrationsInput).output(ListCalibrationsOutput).query(listCalibrations),
+  get: query.input(GetCalibrationInput).output(CalibrationOut).query(getCalibration),
+  events: query.input(CalibrationEventsInput).output(CalibrationEventsOutput).query(listCalibrationEvents),
+  start: mutation.input(StartCalibrationInput).output(StartCalibrationOutput).mutation(startCalibration),
+  cancel: mutation.input(CalibrationIdInput).output(CalibrationStateOutput).mutation(cancelCalibration),
+  retry: mutation.input(CalibrationIdInput).output(CalibrationStateOutput).mutation(retryCalibration),
+});

@@ -1,0 +1,74 @@
+import { Assessment, CalibrationScores, CalibrationState, CostPoint, Verdict, Warning } from "@helm/contracts";
+import { z } from "zod";
+
+/** A score as a row of a list shows it. */
+export const ScoreSummary = z.object({
+  calibrationId: z.uuid(),
+  verdict: Verdict.nullable(),
+  gate: z.number(),
+  gateOn: z.enum(["lower", "point"]),
+  retention: Assessment.shape.retention,
+  prefixGain: z.number().nullable(),
+  kl: z.number(),
+  kvCosine: z.object({ k: z.number(), v: z.number() }),
+  pilotAlone: z.number().nullable(),
+  warnings: z.array(Warning),
+  sentence: z.string(),
+  developmentOnly: z.boolean(),
+  measuredAt: z.date(),
+});
+export type ScoreSummary = z.infer<typeof ScoreSummary>;
+
+export const CalibrationOut = z.object({
+  id: z.uuid(),
+  pairId: z.uuid(),
+  pairName: z.string(),
+  sourceModel: z.string(),
+  targetModel: z.string(),
+  control: z.boolean(),
+  state: CalibrationState,
+  /** Number of the newest attempt; 0 before a worker took the run. */
+  attempt: z.number().int(),
+  attempts: z.array(
+    z.object({
+      id: z.uuid(),
+      number: z.number().int(),
+      state: CalibrationState,
+      worker: z.string(),
+      startedAt: z.date(),
+      finishedAt: z.date().nullable(),
+      error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    }),
+  ),
+  stage: z.string().nullable(),
+  percent: z.number(),
+  rate: z.number().nullable(),
+  unit: z.string().nullable(),
+  lastSeq: z.number().int(),
+  lastUpdateAt: z.date().nullable(),
+  waitingReason: z.string().nullable(),
+  cancelRequested: z.boolean(),
+  startedBy: z.string(),
+  createdAt: z.date(),
+  startedAt: z.date().nullable(),
+  finishedAt: z.date().nullable(),
+  method: z.string(),
+  k: z.number().int(),
+  device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+  corpus: z.string(),
+  developmentOnly: z.boolean(),
+  verdict: Verdict.nullable(),
+  assessment: Assessment.nullable(),
+  scores: CalibrationScores.nullable(),
+  cost: z.array(CostPoint).nullable(),
+  error: z.object({ code: z.string(), message: z.string(), exitCode: z.number().int().nullable() }).nullable(),
+  mapperId: z.uuid().nullable(),
+  mapperSha256: z.string().nullable(),
+});
+export type CalibrationOut = z.infer<typeof CalibrationOut>;
+
+/** A row of a list: the long parts stay with `calibration.get`. */
+export const CalibrationRow = CalibrationOut.omit({ assessment: true, scores: true, cost: true, attempts: true }).extend({
+  score: ScoreSummary.nullable(),
+});
+export type CalibrationRow = z.infer<typeof CalibrationRow>;

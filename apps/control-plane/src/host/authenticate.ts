@@ -1,0 +1,28 @@
+import { HelmError } from "@helm/contracts";
+import type { Db } from "@helm/db";
+import type { Actor } from "../access/actor";
+import { hashSecret, secretsEqual } from "../access/secret";
+
+const SEEN_EVERY_MS = 5_000;
+
+export function bearerOf(header: string | undefined): string {
+  const match = /^Bearer (\S+)$/i.exec(header ?? "");
+  return match?.[1] ?? "";
+}
+
+/** The worker or node behind a credential; every use refreshes when it was last seen. */
+export async function authenticateHost(
+  db: Db,
+  credential: string,
+  kind: "worker" | "node",
+): Promise<Extract<Actor, { kind: "host" }>> {
+  const refused = new HelmError("UNAUTHENTICATED", `This ${kind} is not known here any more. Join it again.`);
+  if (credential === "") throw refused;
+  const hash = hashSecret(credential);
+  const host = await db.host.findUnique({ where: { credentialHash: hash } });
+  if (!host || !secretsEqual(host.credentialHash, hash) || host.revokedAt || host.kind !== kind) throw refused;
+  if (!host.lastSeenAt || Date.now() - host.lastSeenAt.getTime() > SEEN_EVERY_MS) {
+    await db.host.update({ where: { id: host.id }, data: { lastSeenAt: new Date() } });
+  }
+  return { kind: "host", hostKind: kind, id: host.id, name: host.name };
+}

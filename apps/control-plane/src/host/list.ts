@@ -1,0 +1,115 @@
+import { DeviceFacts, HardwareVerdict, NodeReadiness } from "@helm/contracts";
+import { hostVerdict } from "@helm/pairing";
+import { z } from "zod";
+import type { Context } from "../context";
+
+const HostRow = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  version: z.string(),
+  device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+  hardware: HardwareVerdict,
+  hardwareSentence: z.string(),
+  devices: z.array(DeviceFacts),
+  /** Hardware verdict none, started with device cpu. */
+  development: z.boolean(),
+  connected: z.boolean(),
+  lastSeenAt: z.date().nullable(),
+  joinedAt: z.date(),
+  revokedAt: z.date().nullable(),
+});
+
+export const Offers = z.object({
+  models: z.array(z.string()).nullish(),
+  corpora: z.array(z.string()).nullish(),
+  devices: z.array(z.string()).nullish(),
+  waiting: z.string().nullish(),
+});
+
+export const WorkerRow = HostRow.extend({
+  models: z.array(z.string()),
+  corpora: z.array(z.string()),
+  waiting: z.string().nullable(),
+  runningCalibrationId: z.uuid().nullable(),
+});
+export const NodeRow = HostRow.extend({
+  engine: z.string().nullable(),
+  url: z.string().nullable(),
+  generation: z.object({ desired: z.number().int(), acked: z.number().int(), active: z.number().int() }),
+  access: z.object({ desired: z.number().int(), acked: z.number().int() }),
+  nackReason: z.string().nullable(),
+  readiness: NodeReadiness.nullable(),
+  reportedAt: z.date().nullable(),
+});
+
+/** Workers poll and nodes are pinged; one that was silent this long is not counted as there. */
+const SILENT_MS = 30_000;
+
+type Host = Awaited<ReturnType<Context["db"]["host"]["findMany"]>>[number];
+
+export function isConnected(host: Pick<Host, "lastSeenAt" | "connectedAt" | "disconnectedAt" | "revokedAt">): boolean {
+  if (host.revokedAt) return false;
+  const hungUp = host.disconnectedAt !== null && (host.connectedAt === null || host.disconnectedAt >= host.connectedAt);
+  const seen = host.lastSeenAt !== null && Date.now() - host.lastSeenAt.getTime() < SILENT_MS;
+  return seen && !hungUp;
+}
+
+function hostRow(host: Host): z.infer<typeof HostRow> {
+  const devices = z.array(DeviceFacts).parse(host.devices);
+  return {
+    id: host.id,
+    name: host.name,
+    version: host.version,
+    device: host.device,
+    hardware: host.hardware,
+    hardwareSentence: hostVerdict(devices).sentence,
+    devices,
+    development: host.hardware === "none" && host.device === "cpu",
+    connected: isConnected(host),
+    lastSeenAt: host.lastSeenAt,
+    joinedAt: host.joinedAt,
+    revokedAt: host.revokedAt,
+  };
+}
+
+export async function listWorkers(ctx: Context): Promise<z.infer<typeof WorkerRow>[]> {
+  const hosts = await ctx.db.host.findMany({
+    where: { kind: "worker", revokedAt: null },
+    include: { attempts: { where: { state: "RUNNING" }, select: { calibrationId: true } } },
+    orderBy: [{ name: "asc" }, { id: "asc" }],
+  });
+  return hosts.map((host) => {
+    const offers = Offers.parse(host.offers);
+    return {
+      ...hostRow(host),
+      models: offers.models ?? [],
+      corpora: offers.corpora ?? [],
+      waiting: offers.waiting ?? null,
+      runningCalibrationId: host.attempts[0]?.calibrationId ?? null,
+    };
+  });
+}
+
+export async function listNodes(ctx: Context): Promise<z.infer<typeof NodeRow>[]> {
+  const hosts = await ctx.db.host.findMany({
+    where: { kind: "node", revokedAt: null },
+    include: { nodeState: true },
+    orderBy: [{ name: "asc" }, { id: "asc" }],
+  });
+  const snapshot = await ctx.db.routingSnapshot.findFirst({ orderBy: { generation: "desc" }, select: { generation: true } });
+  const access = await ctx.db.accessListVersion.findFirst({ orderBy: { version: "desc" }, select: { version: true } });
+  return hosts.map((host) => ({
+    ...hostRow(host),
+    engine: host.engine,
+    url: host.url,
+    generation: {
+      desired: snapshot?.generation ?? 0,
+      acked: host.nodeState?.ackedGeneration ?? 0,
+      active: host.nodeState?.activeGeneration ?? 0,
+    },
+    access: { desired: access?.version ?? 0, acked: host.nodeState?.accessVersion ?? 0 },
+    nackReason: host.nodeState?.nackReason ?? null,
+    readiness: host.nodeState?.readiness ? NodeReadiness.parse(host.nodeState.readiness) : null,
+    reportedAt: host.nodeState?.reportedAt ?? null,
+  }));
+}

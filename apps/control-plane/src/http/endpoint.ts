@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Context } from "../context";
+
+export interface EndpointCall {
+  req: IncomingMessage;
+  res: ServerResponse;
+  ctx: Context;
+  params: Record<string, string>;
+  url: URL;
+}
+
+/** `/jobs/:id` style path; the host kind that may call it, or "public". */
+export interface Endpoint {
+  method: "GET" | "POST" | "PUT";
+  path: string;
+  caller: "public" | "worker" | "node";
+  handle(call: EndpointCall): Promise<void>;
+}
+
+export function matchEndpoint(endpoints: Endpoint[], method: string, pathname: string) {
+  for (const endpoint of endpoints) {
+    const accepts = endpoint.method === method || (endpoint.method === "GET" && method === "HEAD");
+    const params = accepts ? matchPath(endpoint.path, pathname) : null;
+    if (params) return { endpoint, params };
+  }
+  return null;
+}
+
+function matchPath(pattern: string, pathname: string): Record<string, string> | null {
+  const wanted = pattern.split("/");
+  const given = pathname.split("/");
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [i, part] of wanted.entries()) {
+    const value = given[i] ?? "";
+    if (part.startsWith(":")) params[part.slice(1)] = value;
+    else if (part !== value) return null;
+  }
+  return params;
+}

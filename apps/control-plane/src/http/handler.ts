@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HelmError } from "@helm/contracts";
+import { createHTTPHandler } from "@trpc/server/adapters/standalone";
+import { toNodeHandler } from "better-auth/node";
+import { ADDRESS_HEADER, type Auth } from "../auth/auth";
+import { readSession } from "../auth/session";
+import type { Context, Services } from "../context";
+import { authenticateHost, bearerOf } from "../host/authenticate";
+import { appRouter } from "../router";
+import { outsideTransaction } from "../transaction";
+import { toHelmError } from "../trpc/errors";
+import { callerAddress, toHeaders } from "./caller";
+import { type Endpoint, matchEndpoint } from "./endpoint";
+import { requireOwnOrigin } from "./origin";
+import { sendError, setSecurityHeaders } from "./respond";
+
+const TRPC_BODY_BYTES = 256 * 1024;
+const AUTH_BODY_BYTES = 16 * 1024;
+
+interface Request extends IncomingMessage {
+  requestId: string;
+  address: string;
+}
+
+export function createHandler(services: Services, auth: Auth, endpoints: Endpoint[]) {
+  const trpc = createHTTPHandler({
+    router: appRouter,
+    basePath: "/trpc/",
+    maxBodySize: TRPC_BODY_BYTES,
+    createContext: async ({ req }) => {
+      const { requestId, address } = req as Request;
+      const session = await readSession(auth, toHeaders(req));
+      return contextFor(services, requestId, address, session?.actor ?? { kind: "anonymous" });
+    },
+    onError: () => {},
+  });
+  const authHandler = toNodeHandler(auth);
+
+  return (incoming: IncomingMessage, res: ServerResponse): void => {
+    const req = incoming as Request;
+    req.requestId = randomUUID();
+    req.address = callerAddress(req);
+    setSecurityHeaders(res);
+    res.setHeader("x-request-id", req.requestId);
+    dispatch(req, res).catch((thrown: unknown) => {
+      const error = toHelmError(thrown);
+      const fields = { requestId: req.requestId, path: pathOf(req), code: error.code };
+      if (error.code === "INTERNAL") services.log.error({ ...fields, err: error.cause ?? error }, error.message);
+      else services.log.info(fields, error.message);
+      sendError(res, error, req.requestId);
+    });
+  };
+
+  async function dispatch(req: Request, res: ServerResponse): Promise<void> {
+    const url = new URL(req.url ?? "/", "http://control-plane");
+    if (url.pathname.startsWith("/trpc/")) {
+      requireOwnOrigin(req, services.config.origins);
+      return trpc(req, res);
+    }
+    if (url.pathname.startsWith("/api/auth/")) {
+      if (Number(req.headers["content-length"] ?? 0) > AUTH_BODY_BYTES) throw new HelmError("BAD_REQUEST", "The body is too large.");
+      requireOwnOrigin(req, services.config.origins);
+      req.headers[ADDRESS_HEADER] = req.address;
+      return authHandler(req, res);
+    }
+    const found = matchEndpoint(endpoints, req.method ?? "GET", url.pathname);
+    if (!found) throw new HelmError("NOT_FOUND", "There is nothing at this address.");
+    const ctx = await endpointContext(req, found.endpoint);
+    await found.endpoint.handle({ req, res, ctx, params: found.params, url });
+  }
+
+  async function endpointContext(req: Request, endpoint: Endpoint): Promise<Context> {
+    if (endpoint.caller === "public") return contextFor(services, req.requestId, req.address, { kind: "anonymous" });
+    const host = await authenticateHost(services.db, bearerOf(req.headers.authorization), endpoint.caller);
+    return contextFor(services, req.requestId, req.address, host);
+  }
+}
+
+function contextFor(services: Services, requestId: string, address: string, actor: Context["actor"]): Context {
+  return outsideTransaction({ services, actor, requestId, address, log: services.log.child({ requestId }) });
+}
+
+function pathOf(req: IncomingMessage): string {
+  return (req.url ?? "").split("?")[0] ?? "";
+}

@@ -1,0 +1,50 @@
+import { MapperState, Verdict, Warning } from "@helm/contracts";
+import { z } from "zod";
+import { scoreSummary } from "../calibration/read";
+import { ScoreSummary } from "../calibration/schema";
+import type { Context } from "../context";
+
+export const MapperOut = z.object({
+  id: z.uuid(),
+  pairId: z.uuid(),
+  pairName: z.string(),
+  calibrationId: z.uuid(),
+  sha256: z.string(),
+  bytes: z.number().int(),
+  state: MapperState,
+  verdict: Verdict,
+  warnings: z.array(Warning),
+  developmentOnly: z.boolean(),
+  revision: z.number().int(),
+  createdAt: z.date(),
+  activatedAt: z.date().nullable(),
+  retiredAt: z.date().nullable(),
+  score: ScoreSummary.nullable(),
+});
+
+export async function listMappers(ctx: Context, where: { pairId?: string; id?: string }): Promise<z.infer<typeof MapperOut>[]> {
+  const rows = await ctx.db.mapper.findMany({
+    where,
+    omit: { manifest: true },
+    include: { artifact: true, pair: { include: { source: true, target: true } }, calibration: { include: { score: true } } },
+    orderBy: { id: "desc" },
+    take: 200,
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    pairId: row.pairId,
+    pairName: `${row.pair.source.name} -> ${row.pair.target.name}`,
+    calibrationId: row.calibrationId,
+    sha256: row.sha256,
+    bytes: Number(row.artifact.bytes),
+    state: row.state,
+    verdict: row.verdict,
+    warnings: z.array(Warning).parse(row.warnings),
+    developmentOnly: row.developmentOnly,
+    revision: row.revision,
+    createdAt: row.createdAt,
+    activatedAt: row.activatedAt,
+    retiredAt: row.retiredAt,
+    score: row.calibration.score ? scoreSummary(row.calibration.score, row.developmentOnly) : null,
+  }));
+}

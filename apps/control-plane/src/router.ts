@@ -1,0 +1,38 @@
+import { auditRouter } from "./audit/router";
+import { calibrationRouter } from "./calibration/router";
+import { hostRouter, nodeRouter, workerRouter } from "./host/router";
+import { keyRouter } from "./key/router";
+import { mapperRouter } from "./mapper/router";
+import { modelRouter } from "./model/router";
+import { overviewRouter } from "./overview/router";
+import { pairRouter } from "./pair/router";
+import { routeRouter } from "./route/router";
+import { sessionRouter } from "./session/router";
+import { settingRouter } from "./setting/router";
+import { setupRouter } from "./setup/router";
+import { snapshotRouter } from "./snapshot/router";
+import { tenantRouter } from "./tenant/router";
+import { trafficRouter } from "./traffic/router";
+import { router } from "./trpc/procedure";
+
+export const appRouter = router({
+  setup: setupRouter,
+  session: sessionRouter,
+  overview: overviewRouter,
+  setting: settingRouter,
+  route: routeRouter,
+  model: modelRouter,
+  pair: pairRouter,
+  calibration: calibrationRouter,
+  mapper: mapperRouter,
+  tenant: tenantRouter,
+  key: keyRouter,
+  host: hostRouter,
+  worker: workerRouter,
+  node: nodeRouter,
+  snapshot: snapshotRouter,
+  traffic: trafficRouter,
+  audit: auditRouter,
+});
+
+export type AppRouter = typeof appRouter;

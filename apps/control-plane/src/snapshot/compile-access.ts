@@ -1,0 +1,29 @@
+import type { AccessList } from "@helm/contracts";
+import type { Tx } from "../context";
+
+export type AccessContent = Omit<AccessList, "kind" | "schema" | "version" | "issued_at">;
+
+/** Who may call: hashes of live keys, tenants with their switch, the kill switch, the limits of this list's own age. */
+export async function compileAccess(db: Tx): Promise<AccessContent> {
+  const setting = await db.setting.findUniqueOrThrow({ where: { id: 1 } });
+  const tenants = await db.tenant.findMany({ orderBy: { id: "asc" } });
+  const keys = await db.apiKey.findMany({ where: { revokedAt: null }, orderBy: { id: "asc" } });
+  return {
+    kill_switch: setting.killSwitch,
+    helm_off_after_s: setting.helmOffAfterS,
+    refuse_keys_after_s: setting.refuseKeysAfterS,
+    keys: keys.map((key) => ({
+      hash: key.hash,
+      prefix: key.prefix,
+      tenant_id: key.tenantId,
+      expires_at: key.expiresAt?.toISOString() ?? null,
+    })),
+    tenants: tenants.map((tenant) => ({
+      id: tenant.id,
+      name: tenant.name,
+      enabled: tenant.enabled,
+      streaming: tenant.streaming,
+      transfer_off: tenant.transferOff,
+    })),
+  };
+}

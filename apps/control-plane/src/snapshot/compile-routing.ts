@@ -1,0 +1,52 @@
+import type { FallbackReason, RoutingSnapshot } from "@helm/contracts";
+import type { Tx } from "../context";
+
+export type RoutingContent = Pick<RoutingSnapshot, "helm_enabled" | "routes" | "pairs">;
+
+/** What nodes should do, read from the database in a fixed order: equal facts give equal text. */
+export async function compileRouting(db: Tx): Promise<RoutingContent> {
+  const setting = await db.setting.findUniqueOrThrow({ where: { id: 1 } });
+  const routes = await db.route.findMany({ orderBy: { name: "asc" } });
+  const pairs = await db.pair.findMany({
+    include: { source: true, target: true, mappers: { where: { state: "ACTIVE" }, include: { artifact: true } } },
+    orderBy: { id: "asc" },
+  });
+  return {
+    helm_enabled: setting.helmEnabled,
+    routes: routes.map((route) => ({
+      name: route.name,
+      pair_id: route.pairId,
+      judge: { version: route.judgeVersion, mean_logprob: route.meanLogprob, min_logprob: route.minLogprob },
+      streaming: route.streaming,
+      window: route.window,
+      default_max_tokens: route.defaultMaxTokens,
+      hold_turns: route.holdTurns,
+    })),
+    pairs: pairs.map((pair) => {
+      const mapper = pair.mappers[0] ?? null;
+      return {
+        id: pair.id,
+        pilot: pair.source.name,
+        target: pair.target.name,
+        mapper_sha256: mapper?.sha256 ?? null,
+        mapper_bytes: mapper ? Number(mapper.artifact.bytes) : null,
+        refusal: refusalOf(pair.status, mapper, pair.control, setting.requireBeatsPilot),
+        development: pair.control || (mapper?.developmentOnly ?? false),
+        pilot_weights_sha256: pair.source.weightsSha256,
+        target_weights_sha256: pair.target.weightsSha256,
+      };
+    }),
+  };
+}
+
+/** Null where the pair may be used. A control shows that the machinery is right, so no gain over a pilot is asked. */
+export function refusalOf(
+  status: "ELIGIBLE" | "TRANSFER_INELIGIBLE" | "NOT_CALIBRATED",
+  mapper: { warnings: string[] } | null,
+  control: boolean,
+  requireBeatsPilot: boolean,
+): FallbackReason | null {
+  if (!mapper) return status === "TRANSFER_INELIGIBLE" ? "TRANSFER_INELIGIBLE" : "NOT_CALIBRATED";
+  const warned = mapper.warnings.includes("NOT_ABOVE_PILOT") || mapper.warnings.includes("TARGET_NOT_BETTER");
+  return warned && requireBeatsPilot && !control ? "NOT_ABOVE_PILOT" : null;
+}

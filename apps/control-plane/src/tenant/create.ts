@@ -1,0 +1,22 @@
+import { HelmError } from "@helm/contracts";
+import { z } from "zod";
+import { writeAudit } from "../audit/write-audit";
+import type { Call } from "../context";
+import { type TenantOut, tenantOut, withKeys } from "./schema";
+
+export const CreateTenantInput = z.object({
+  name: z
+    .string()
+    .trim()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63"),
+});
+
+/** Every tenant starts excluded. */
+export async function createTenant({ ctx, input }: Call<z.infer<typeof CreateTenantInput>>): Promise<TenantOut> {
+  if (await ctx.db.tenant.findUnique({ where: { name: input.name } })) {
+    throw new HelmError("CONFLICT", `There is a tenant ${input.name} already.`);
+  }
+  const tenant = await ctx.db.tenant.create({ data: { name: input.name }, include: withKeys });
+  await writeAudit(ctx, { verb: "tenant.create", entity: "tenant", entityId: tenant.id, after: { name: tenant.name, enabled: false } });
+  return tenantOut(tenant);
+}

@@ -1,0 +1,84 @@
+import { type ErrorCode, HelmError } from "@helm/contracts";
+import { Prisma } from "@helm/db";
+import { TRPCError } from "@trpc/server";
+import { ZodError } from "zod";
+
+type TrpcCode = TRPCError["code"];
+
+const TRPC_CODE: Record<ErrorCode, TrpcCode> = {
+  BAD_REQUEST: "BAD_REQUEST",
+  UNAUTHENTICATED: "UNAUTHORIZED",
+  FORBIDDEN: "FORBIDDEN",
+  NOT_FOUND: "NOT_FOUND",
+  CONFLICT: "CONFLICT",
+  ILLEGAL_TRANSITION: "CONFLICT",
+  PAIR_IMPOSSIBLE: "UNPROCESSABLE_CONTENT",
+  PAIR_EXISTS: "CONFLICT",
+  CALIBRATION_RUNNING: "CONFLICT",
+  NOT_CLEARED: "CONFLICT",
+  ATTEMPT_FENCED: "CONFLICT",
+  ARTIFACT_MISMATCH: "UNPROCESSABLE_CONTENT",
+  SETUP_CLOSED: "FORBIDDEN",
+  TOKEN_INVALID: "UNAUTHORIZED",
+  RATE_LIMITED: "TOO_MANY_REQUESTS",
+  UNAVAILABLE: "PRECONDITION_FAILED",
+  INTERNAL: "INTERNAL_SERVER_ERROR",
+};
+
+const HTTP_STATUS: Record<ErrorCode, number> = {
+  BAD_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  ILLEGAL_TRANSITION: 409,
+  PAIR_IMPOSSIBLE: 422,
+  PAIR_EXISTS: 409,
+  CALIBRATION_RUNNING: 409,
+  NOT_CLEARED: 409,
+  ATTEMPT_FENCED: 409,
+  ARTIFACT_MISMATCH: 422,
+  SETUP_CLOSED: 403,
+  TOKEN_INVALID: 401,
+  RATE_LIMITED: 429,
+  UNAVAILABLE: 412,
+  INTERNAL: 500,
+};
+
+export function httpStatus(code: ErrorCode): number {
+  return HTTP_STATUS[code];
+}
+
+/** Anything thrown becomes one of our errors; what we did not foresee says nothing of its inside. */
+export function toHelmError(error: unknown): HelmError {
+  if (error instanceof HelmError) return error;
+  if (error instanceof TRPCError) return fromTrpc(error);
+  if (error instanceof ZodError) return badRequest(error);
+  if (error instanceof Prisma.PrismaClientKnownRequestError) {
+    if (error.code === "P2002") return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
+    if (error.code === "P2025") return new HelmError("NOT_FOUND", "This does not exist any more.", {}, { cause: error });
+    if (error.code === "P2034") return new HelmError("CONFLICT", "Someone changed this at the same moment. Try again.", {}, { cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new HelmError("INTERNAL", "Something went wrong on the server.", {}, { cause: error, message });
+}
+
+export function toTrpcError(error: HelmError): TRPCError {
+  return new TRPCError({ code: TRPC_CODE[error.code], message: error.userMessage, cause: error });
+}
+
+function fromTrpc(error: TRPCError): HelmError {
+  if (error.cause instanceof HelmError) return error.cause;
+  if (error.cause instanceof ZodError && error.code === "BAD_REQUEST") return badRequest(error.cause);
+  if (error.code === "NOT_FOUND") return new HelmError("NOT_FOUND", "There is no such procedure.");
+  if (error.code === "INTERNAL_SERVER_ERROR" && error.cause) return toHelmError(error.cause);
+  if (error.code === "INTERNAL_SERVER_ERROR") return new HelmError("INTERNAL", "Something went wrong on the server.", {}, { cause: error, message: error.message });
+  return new HelmError("BAD_REQUEST", error.message, {}, { cause: error });
+}
+
+function badRequest(error: ZodError): HelmError {
+  const issues = error.issues.map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+  const first = issues[0];
+  const sentence = first ? `${first.path || "input"}: ${first.message}` : "The input is not valid.";
+  return new HelmError("BAD_REQUEST", sentence, { issues }, { cause: error });
+}

@@ -1,0 +1,64 @@
+import { initTRPC } from "@trpc/server";
+import superjson from "superjson";
+import { requireScope } from "../access/scopes";
+import type { Context } from "../context";
+import { inTransaction } from "../transaction";
+import { toHelmError, toTrpcError } from "./errors";
+
+const t = initTRPC.context<Context>().create({
+  transformer: superjson,
+  errorFormatter: ({ shape, error, ctx }) => {
+    const helm = toHelmError(error);
+    const hidden = helm.code === "INTERNAL";
+    return {
+      ...shape,
+      message: helm.userMessage,
+      data: {
+        code: shape.data.code,
+        httpStatus: shape.data.httpStatus,
+        path: shape.data.path,
+        helm: {
+          code: helm.code,
+          userMessage: helm.userMessage,
+          details: hidden ? {} : helm.details,
+          requestId: ctx?.requestId ?? "",
+        },
+      },
+    };
+  },
+});
+
+export const router = t.router;
+export const createCallerFactory = t.createCallerFactory;
+
+/** The one place where errors get their shape. `next()` resolves also when the procedure failed. */
+const mapErrors = t.middleware(async ({ ctx, path, next }) => {
+  const started = performance.now();
+  const result = await next();
+  const ms = Math.round(performance.now() - started);
+  if (result.ok) {
+    ctx.log.debug({ path, ms }, "call");
+    return result;
+  }
+  const error = toHelmError(result.error);
+  if (error.code === "INTERNAL") ctx.log.error({ path, ms, err: error.cause ?? error }, error.message);
+  else ctx.log.info({ path, ms, code: error.code }, error.message);
+  throw toTrpcError(error);
+});
+
+const authorize = t.middleware(({ ctx, path, next }) => {
+  requireScope(ctx.actor, path);
+  return next();
+});
+
+/** A failed procedure resolves too: throwing here is what rolls the transaction back. */
+const transact = t.middleware(({ ctx, next }) =>
+  inTransaction(ctx, { audited: true, publish: true }, async (inner) => {
+    const result = await next({ ctx: inner });
+    if (!result.ok) throw result.error;
+    return result;
+  }),
+);
+
+export const query = t.procedure.use(mapErrors).use(authorize);
+export const mutation = t.procedure.use(mapErrors).use(authorize).use(transact);
