@@ -18,6 +18,7 @@ export async function ensureCluster(
   stateDir: string,
   binaries: PostgresBinaries,
   who: Unprivileged,
+  durable: boolean,
 ): Promise<Cluster> {
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   if (who.uid !== undefined) await chown(stateDir, who.uid, who.gid ?? who.uid);
@@ -27,7 +28,7 @@ export async function ensureCluster(
   if (!entries.includes("data")) {
     const leftovers = entries.filter((name) => name.startsWith(UNFINISHED));
     for (const name of leftovers) await rm(join(stateDir, name), { recursive: true, force: true });
-    await initialise(stateDir, dataDir, password, binaries, who);
+    await initialise(stateDir, dataDir, password, binaries, who, durable);
   }
   return { dataDir, password };
 }
@@ -55,6 +56,7 @@ async function initialise(
   password: string,
   binaries: PostgresBinaries,
   who: Unprivileged,
+  durable: boolean,
 ): Promise<void> {
   const fresh = join(stateDir, `${UNFINISHED}${randomBytes(4).toString("hex")}`);
   const passwordFile = `${fresh}.password`;
@@ -71,6 +73,7 @@ async function initialise(
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--no-instructions",
+      ...(durable ? [] : ["--no-sync"]),
     ]);
     await run(command, args, who);
     await chmod(fresh, 0o700);

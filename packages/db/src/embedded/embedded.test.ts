@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./index";
 import { isAlive } from "./postmaster";
 
@@ -21,7 +21,8 @@ async function ask<T>(url: string, sql: string): Promise<T[]> {
   }
 }
 
-describe("embedded Postgres", () => {
+// Each case starts a real server, some twice: slow on a loaded machine.
+describe("embedded Postgres", { timeout: 60_000 }, () => {
   let stateDir: string;
   const started: EmbeddedPostgres[] = [];
   const start = async () => {
@@ -30,14 +31,16 @@ describe("embedded Postgres", () => {
     return server;
   };
 
-  beforeEach(async () => {
+  // One cluster for all cases (making one is the slow part); each case starts its own server on it.
+  beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), "helm-pg-test-"));
   });
 
   afterEach(async () => {
     for (const server of started.splice(0)) await server.stop();
-    await rm(stateDir, { recursive: true, force: true });
   });
+
+  afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
   it("keeps its data across a stop and a start", async () => {
     const first = await start();
@@ -71,11 +74,11 @@ describe("embedded Postgres", () => {
 
   it("starts again right after kill -9 of the server", async () => {
     const first = await start();
-    await ask(first.url, "CREATE TABLE kept AS SELECT 7 AS n");
+    await ask(first.url, "CREATE TABLE after_kill AS SELECT 7 AS n");
     process.kill(first.pid, "SIGKILL");
     const second = await start();
     expect(second.pid).not.toBe(first.pid);
-    expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 7 }]);
+    expect(await ask(second.url, "SELECT n FROM after_kill")).toEqual([{ n: 7 }]);
   });
 
   it("does not take a stranger's process for its server", async () => {
@@ -96,18 +99,20 @@ describe("embedded Postgres", () => {
   it("says what is wrong when the data's password is gone", async () => {
     const first = await start();
     await first.stop();
-    await rm(join(stateDir, "password"));
+    const password = join(stateDir, "password");
+    await rename(password, `${password}.away`);
     await expect(start()).rejects.toThrow(/password is missing/);
+    await rename(`${password}.away`, password);
   });
 
   it("ends with its supervisor's parent", async () => {
     // The shell stands for a launcher that is killed; the supervisor must notice and stop the server.
     const tsx = fileURLToPath(import.meta.resolve("tsx/cli"));
-    const script = `HELM_PARENT_PID=$$ "${process.execPath}" "${tsx}" "${SUPERVISOR}" "${stateDir}" & wait`;
+    const script = `HELM_PARENT_PID=$$ "${process.execPath}" "${tsx}" "${SUPERVISOR}" "${stateDir}" helm & wait`;
     const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
     const [line] = (await once(shell.stdout, "data")) as [Buffer];
     const { url, pid } = JSON.parse(line.toString()) as { url: string; pid: number };
-    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    expect(await ask(url, "SELECT current_database() AS name")).toEqual([{ name: "helm" }]);
     shell.kill("SIGKILL");
     for (let i = 0; i < 100 && isAlive(pid); i += 1) await new Promise((resolve) => setTimeout(resolve, 100));
     expect(isAlive(pid)).toBe(false);

@@ -4,6 +4,7 @@ import { chown, mkdir, open, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import pg from "pg";
 import { locateBinaries, type PostgresBinaries } from "./binaries";
 import { type Cluster, ensureCluster, ROLE } from "./cluster";
 import { findPostmaster, stopPostmaster } from "./postmaster";
@@ -29,21 +30,22 @@ export interface EmbeddedPostgres {
 
 const READY_MS = 30_000;
 // After kill -9 of a whole tree the old server's processes hold its memory for a moment.
-const RETRY_MS = 2_000;
+const RETRY_MS = 5_000;
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const stateDir = resolve(options.stateDir);
   const binaries = await locateBinaries();
   const who = findUnprivileged();
-  const cluster = await ensureCluster(stateDir, binaries, who);
-  const running = await waitForForeign(cluster.dataDir);
+  const durable = options.durable ?? true;
+  const cluster = await ensureCluster(stateDir, binaries, who, durable);
+  const running = await waitForForeign(cluster);
   if (running) return handle(cluster, running.pid, running.port, true);
 
   const until = Date.now() + RETRY_MS;
   for (;;) {
     try {
       const port = options.port === "free" ? await freePort() : options.port;
-      const pid = await launch(stateDir, cluster, binaries, who, port, options.durable ?? true);
+      const pid = await launch(stateDir, cluster, binaries, who, port, durable);
       return handle(cluster, pid, port, false);
     } catch (error) {
       if (Date.now() > until) throw error;
@@ -53,16 +55,32 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 function handle(cluster: Cluster, pid: number, port: number, adopted: boolean): EmbeddedPostgres {
-  const url = `postgresql://${ROLE}:${cluster.password}@127.0.0.1:${port}/postgres`;
-  return { url, port, pid, adopted, stop: () => stopPostmaster(pid) };
+  return { url: urlOf(cluster.password, port), port, pid, adopted, stop: () => stopPostmaster(pid) };
+}
+
+function urlOf(password: string, port: number): string {
+  return `postgresql://${ROLE}:${password}@127.0.0.1:${port}/postgres`;
+}
+
+async function accepts(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 // A server that is still starting or stopping under another parent becomes ready or goes away.
-async function waitForForeign(dataDir: string) {
+async function waitForForeign({ dataDir, password }: Cluster) {
   const until = Date.now() + READY_MS;
   for (;;) {
     const found = await findPostmaster(dataDir);
-    if (!found || found.ready) return found;
+    // Its file says "ready" also in the moment in which it is being killed: only an answer counts.
+    if (!found || (found.ready && (await accepts(urlOf(password, found.port))))) return found;
     if (Date.now() > until)
       throw new Error(`The PostgreSQL with pid ${found.pid} on ${dataDir} does not become ready.`);
     await pause(100);

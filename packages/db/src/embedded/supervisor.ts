@@ -1,12 +1,14 @@
+import { ensureDatabase } from "./database";
 import { startEmbeddedPostgres } from "./index";
 import { isAlive } from "./postmaster";
 
 // A process of its own between launcher and server: PostgreSQL does not notice that who started it is gone.
-// Usage: supervisor STATE_DIR [PORT]. Prints one JSON line when ready; ends on SIGTERM or with its parent.
-const [stateDir, port] = process.argv.slice(2);
-if (!stateDir) throw new Error("usage: supervisor STATE_DIR [PORT]");
+// Usage: supervisor STATE_DIR DATABASE [PORT]. Prints one JSON line when ready; ends on SIGTERM or with its parent.
+const [stateDir, database, port] = process.argv.slice(2);
+if (!stateDir || !database) throw new Error("usage: supervisor STATE_DIR DATABASE [PORT]");
 
 const server = await startEmbeddedPostgres({ stateDir, port: port ? Number(port) : "free" });
+const url = await ensureDatabase(server.url, database);
 const parent = Number(process.env.HELM_PARENT_PID) || null;
 let ending = false;
 
@@ -20,7 +22,7 @@ async function end(): Promise<void> {
 process.on("SIGTERM", end);
 process.on("SIGINT", end);
 process.on("SIGHUP", end);
-console.log(JSON.stringify({ url: server.url, port: server.port, pid: server.pid, adopted: server.adopted }));
+console.log(JSON.stringify({ url, port: server.port, pid: server.pid, adopted: server.adopted }));
 
 setInterval(() => {
   if (parent !== null && !isAlive(parent)) void end();

@@ -1,0 +1,43 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createWriteStream, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { INSTALL_LOGS, ROOT } from "./paths.mjs";
+import { Sorry } from "./sorry.mjs";
+
+/** Runs a program to its end with its output in a log file; a failure shows the log's tail. */
+export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
+  mkdirSync(INSTALL_LOGS, { recursive: true });
+  const file = join(INSTALL_LOGS, `${log}.log`);
+  const sink = createWriteStream(file);
+  let tail = "";
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const collect = (chunk) => {
+      sink.write(chunk);
+      tail = (tail + chunk).slice(-3_000);
+    };
+    child.stdout.on("data", collect);
+    child.stderr.on("data", collect);
+    child.once("error", (error) => reject(new Sorry(`${command} could not be run: ${error.message}`)));
+    child.once("close", (code, signal) => {
+      sink.end();
+      if (code === 0) return resolve();
+      const lines = tail.trim().split("\n").slice(-25).join("\n");
+      reject(
+        new Sorry(
+          `"${[command, ...args].join(" ")}" ended with ${signal ?? code}.\n${lines}\n${hint}The whole output is in ${file}.`,
+        ),
+      );
+    });
+  });
+}
+
+/** The output of a short command, or null where it fails or is missing. */
+export function ask(command, args, options = {}) {
+  const result = spawnSync(command, args, { encoding: "utf8", timeout: 20_000, ...options });
+  return result.status === 0 ? result.stdout.trim() : null;
+}
