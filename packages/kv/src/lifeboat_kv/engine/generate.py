@@ -146,6 +146,7 @@ class StreamWriter:
         self._limit = limit
         self._parts: list[bytes] = []
         self._held: dict[str, Any] | None = None
+        self._told = False
 
     def open(self) -> None:
         """A chat stream starts with the role."""
@@ -161,6 +162,11 @@ class StreamWriter:
             return
         choice = call.reply.token_choice(prompt, event, call.answers[prompt][event.index], offset)
         chunk = call.reply.chunk([choice])
+        first = call.reply.requests[0]
+        if first.transfer is not None and not self._told:
+            # The gateway's headers leave with the first token: by then the transfer's outcome is known.
+            chunk["kv_transfer_params"] = dict(first.kv or {})
+            self._told = True
         self._let_go()
         if event.finish is None:
             self._push(chunk)
