@@ -25,11 +25,10 @@ export async function ensureCluster(
   const dataDir = join(stateDir, "data");
   const password = await ensurePassword(stateDir);
   const entries = await readdir(stateDir);
-  if (!entries.includes("data")) {
-    const leftovers = entries.filter((name) => name.startsWith(UNFINISHED));
-    for (const name of leftovers) await rm(join(stateDir, name), { recursive: true, force: true });
-    await initialise(stateDir, dataDir, password, binaries, who, durable);
+  for (const name of entries.filter((entry) => entry.startsWith(UNFINISHED))) {
+    await rm(join(stateDir, name), { recursive: true, force: true });
   }
+  if (!entries.includes("data")) await initialise(stateDir, dataDir, password, binaries, who, durable);
   return { dataDir, password };
 }
 
