@@ -112,7 +112,7 @@ class Engine:
             answer = request.sampling.max_tokens
             if len(request.prompt) + answer > model.max_model_len:
                 raise context_too_long(len(request.prompt), answer, model.max_model_len, param)
-            self.schedulers[request.model].check(request)
+            self.schedulers[request.model].check(request, self.loop.arriving(request.model))
         for request in requests:
             self.desk.claim(request)
             self.loop.submit(request)

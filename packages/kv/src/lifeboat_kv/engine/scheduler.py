@@ -64,8 +64,11 @@ class Scheduler:
         self._desk = desk
         self._post = post
 
-    def check(self, request: Request) -> None:
-        """Refuses what can never run or does not fit the queue. Errors: ApiError 400, 413, 503."""
+    def check(self, request: Request, arriving: int) -> None:
+        """Refuses what can never run or does not fit the queue, of which `arriving` are on their way.
+
+        Errors: ApiError 400, 413, 503.
+        """
         if request.n > self.max_batch:
             raise ApiError(400, "invalid_value", f"n is at most {self.max_batch} here.", param="n")
         need, budget, size = (
@@ -76,7 +79,7 @@ class Scheduler:
         if need > budget:
             words = f"The request needs {need * size} bytes of cache; the model's budget is {budget * size}."
             raise ApiError(413, "never_fits", words)
-        if len(self.waiting) >= self.max_waiting:
+        if len(self.waiting) + arriving >= self.max_waiting:
             raise overloaded("Too many requests are waiting.")
 
     def accept(self, request: Request) -> None:

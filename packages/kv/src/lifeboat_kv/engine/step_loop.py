@@ -54,6 +54,11 @@ class StepLoop:
             self._aborts.append(request_id)
             self._wake.notify()
 
+    def arriving(self, model: str) -> int:
+        """Requests handed over that their scheduler has not seen yet."""
+        with self._wake:
+            return sum(1 for request in self._arrivals if request.model == model)
+
     @property
     def idle(self) -> bool:
         """Whether nothing is queued or running."""

@@ -1,0 +1,118 @@
+"""The engine as the node starts it: one process, one socket, a drain at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from lifeboat_kv.engine.options import parse_listen, parse_options
+from lifeboat_kv.errors import UsageError
+
+
+def command(folders: dict[str, Path], *extra: str) -> list[str]:
+    """The engine's command line on the bundled models."""
+    models = ["--pilot", str(folders["pilot"]), "--target", str(folders["target"])]
+    return [sys.executable, "-m", "lifeboat_kv.engine", *models, "--kv-budget-bytes", str(64 << 20), *extra]
+
+
+@pytest.fixture
+def process(folders: dict[str, Path], tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A started engine on a Unix socket."""
+    path = tmp_path / "engine.sock"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    started = subprocess.Popen(
+        command(folders, "--listen", f"unix:{path}", "--drain-seconds", "20"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=Path(__file__).parents[2] / "src",
+    )
+    try:
+        ready = json.loads(started.stdout.readline())
+        assert ready == {
+            "event": "ready",
+            "engine": "lifeboat-reference",
+            "listen": f"unix:{path}",
+            "models": ["pilot", "target"],
+        }
+        yield started, path
+    finally:
+        if started.poll() is None:
+            started.kill()
+        started.communicate()
+
+
+def test_private_socket_then_a_drain(process: tuple[subprocess.Popen[str], Path]) -> None:
+    started, path = process
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    transport = httpx.HTTPTransport(uds=str(path))
+    with httpx.Client(transport=transport, base_url="http://engine", timeout=60) as client:
+        assert client.get("/health").status_code == 200
+        answers: list[httpx.Response] = []
+        body: dict[str, Any] = {"model": "target", "prompt": "a", "max_tokens": 400, "ignore_eos": True}
+        asking = threading.Thread(target=lambda: answers.append(client.post("/v1/completions", json=body)))
+        asking.start()
+        wait_for(
+            lambda: 'num_requests_running{model_name="target",engine="0"} 1' in client.get("/metrics").text
+        )
+        started.send_signal(signal.SIGTERM)
+        wait_for(lambda: client.get("/health").status_code == 503)
+        refused = client.post("/v1/completions", json=body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
+        asking.join(60)
+        assert answers[0].json()["usage"]["completion_tokens"] == 400
+    assert started.wait(30) == 0
+    assert not path.exists()
+    assert "Traceback" not in started.stderr.read()
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    """Polls for ten seconds."""
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_cannot_start_says_why(tmp_path: Path) -> None:
+    empty = tmp_path / "nothing"
+    arguments = ["--pilot", str(empty), "--listen", "127.0.0.1:0"]
+    run = subprocess.run(
+        [sys.executable, "-m", "lifeboat_kv.engine", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2] / "src",
+    )
+    assert run.returncode == 5
+    assert "CONFIG_UNREADABLE" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_options() -> None:
+    found = parse_options(["--pilot", "a=/x", "--model", "/y", "--listen", "127.0.0.1:0", "--max-batch", "3"])
+    assert found.models == (("a", Path("/x")), (None, Path("/y")))
+    assert found.limits.max_batch == 3
+    for wrong in (
+        ["--listen", "127.0.0.1:0"],
+        ["--pilot", "x"],
+        ["--pilot", "x", "--listen", "0.0.0.0:80"],
+        ["--pilot", "x", "--listen", "127.0.0.1:0", "--max-batch", "0"],
+        ["--pilot", "x", "--listen", "127.0.0.1:0", "--nonsense"],
+    ):
+        with pytest.raises(UsageError):
+            parse_options(wrong)
+    assert parse_listen("[::1]:80").host == "::1"
+    assert parse_listen("unix:/a/b").path == Path("/a/b")
