@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Ledger, type Reservation } from "./ledger";
 
-type Step = { kind: "reserve"; bytes: number } | { kind: "release"; at: number } | { kind: "measure"; bytes: number };
+type Step =
+  | { kind: "reserve"; bytes: number }
+  | { kind: "release"; at: number }
+  | { kind: "measure"; bytes: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("reserve" as const), bytes: fc.nat(400) }),

@@ -7,14 +7,19 @@ const tokens = fc.array(fc.double({ min: -9, max: 0, noNaN: true }), { minLength
 describe("holding an answer back", () => {
   it("gives the judge the first N tokens of a window, however they arrive", () => {
     fc.assert(
-      fc.property(tokens, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 5 }), (all, window, cut) => {
-        const hold = new HoldBack("window", window, 1);
-        for (let at = 0; at < all.length; at += cut) {
-          hold.push(0, all.slice(at, at + cut), at + cut >= all.length);
-        }
-        expect(hold.complete).toBe(true);
-        expect(hold.evidence[0]).toEqual(all.slice(0, window));
-      }),
+      fc.property(
+        tokens,
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 5 }),
+        (all, window, cut) => {
+          const hold = new HoldBack("window", window, 1);
+          for (let at = 0; at < all.length; at += cut) {
+            hold.push(0, all.slice(at, at + cut), at + cut >= all.length);
+          }
+          expect(hold.complete).toBe(true);
+          expect(hold.evidence[0]).toEqual(all.slice(0, window));
+        },
+      ),
     );
   });
 

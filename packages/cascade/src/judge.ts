@@ -1,5 +1,5 @@
-import type { DecisionReason } from "./reasons";
 import { type LogprobSummary, summariseLogprobs } from "./evidence";
+import type { DecisionReason } from "./reasons";
 
 export const JUDGE_VERSION = "logprob-v0";
 
@@ -26,7 +26,8 @@ export function judgeAnswers(
     if (least === null || margin(summary, thresholds) < margin(least, thresholds)) least = summary;
   }
   if (least === null) return { outcome: "no_evidence" };
-  if (least.mean < thresholds.mean_logprob) return { outcome: "escalate", reason: "LOW_MEAN", evidence: least };
+  if (least.mean < thresholds.mean_logprob)
+    return { outcome: "escalate", reason: "LOW_MEAN", evidence: least };
   if (least.min < thresholds.min_logprob) return { outcome: "escalate", reason: "LOW_MIN", evidence: least };
   return { outcome: "keep", reason: "CONFIDENT", evidence: least };
 }

@@ -1,0 +1,90 @@
+import { createParser } from "eventsource-parser";
+import { EngineError } from "./engine-error";
+
+/** One token's entry in a chat answer's log-probabilities. */
+export interface ChatLogprob {
+  logprob: number | null;
+  [key: string]: unknown;
+}
+
+export interface ChunkChoice {
+  index: number;
+  delta?: Record<string, unknown>;
+  text?: string;
+  logprobs?: {
+    content?: ChatLogprob[] | null;
+    token_logprobs?: (number | null)[];
+    [key: string]: unknown;
+  } | null;
+  finish_reason?: string | null;
+  token_ids?: number[] | null;
+  [key: string]: unknown;
+}
+
+/** One streamed object of an engine's answer. */
+export interface Chunk {
+  id: string;
+  object: string;
+  created: number;
+  model: string;
+  choices: ChunkChoice[];
+  usage?: Record<string, unknown> | null;
+  kv_transfer_params?: unknown;
+  helm_timing?: unknown;
+  [key: string]: unknown;
+}
+
+/** Reads server-sent events to their end mark. Throws EngineError `broken` where the mark is missing. */
+export async function* readChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void, undefined> {
+  const ready: string[] = [];
+  const parser = createParser({ onEvent: (event) => ready.push(event.data) });
+  const decoder = new TextDecoder();
+  for await (const part of bytes) {
+    parser.feed(decoder.decode(part, { stream: true }));
+    for (let data = ready.shift(); data !== undefined; data = ready.shift()) {
+      if (data === "[DONE]") return;
+      yield parseChunk(data);
+    }
+  }
+  throw new EngineError({ kind: "broken" }, "the engine's stream ended without its end mark");
+}
+
+function parseChunk(data: string): Chunk {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (cause) {
+    throw new EngineError({ kind: "broken" }, "the engine streamed something that is not JSON", { cause });
+  }
+  if (typeof value !== "object" || value === null || !Array.isArray((value as Chunk).choices)) {
+    throw new EngineError(
+      { kind: "broken" },
+      `the engine ended its stream with an error: ${data.slice(0, 300)}`,
+    );
+  }
+  return value as Chunk;
+}
+
+/**
+ * The log-probabilities a chunk brings for one answer. Text without them is a gap in the evidence, which counts as
+ * null.
+ */
+export function choiceLogprobs(choice: ChunkChoice): (number | null)[] {
+  const chat = choice.logprobs?.content;
+  if (chat && chat.length > 0) return chat.map((entry) => entry.logprob);
+  const plain = choice.logprobs?.token_logprobs;
+  if (plain && plain.length > 0) return plain;
+  const text = choice.text ?? choice.delta?.content;
+  return typeof text === "string" && text.length > 0 ? [null] : [];
+}
+
+/** Whether a chunk carries anything of the answer beyond the opening role. */
+export function carriesTokens(chunk: Chunk): boolean {
+  return chunk.choices.some(
+    (choice) =>
+      Boolean(choice.finish_reason) ||
+      choiceLogprobs(choice).length > 0 ||
+      (choice.token_ids?.length ?? 0) > 0 ||
+      Boolean(choice.delta?.tool_calls),
+  );
+}

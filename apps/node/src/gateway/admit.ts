@@ -1,0 +1,114 @@
+import type { Admission, Reservation } from "@helm/admission";
+import { EngineError } from "../engine/engine-error";
+import { cacheBytes } from "../engine/engine-facts";
+import { admissionRefused, badRequest, noCapacity } from "./gateway-error";
+import type { Exchange, GatewayResources } from "./resources";
+
+/** An exact count of the prompt's tokens by the engine that will run it, and the ids where there is one prompt. */
+export interface PromptCount {
+  tokens: number;
+  prompts: number;
+  ids: readonly number[] | null;
+}
+
+const chatFields = [
+  "messages",
+  "tools",
+  "chat_template_kwargs",
+  "add_generation_prompt",
+  "continue_final_message",
+  "add_special_tokens",
+];
+
+/** Counts by the model's own tokenizer and template. Throws EngineError, the engine's 400 included. */
+export async function countPrompt(x: Exchange, model: string): Promise<PromptCount> {
+  const { body, endpoint } = x.generation;
+  const limits = { signal: x.signal };
+  if (endpoint === "/v1/chat/completions") {
+    const ask = Object.fromEntries(
+      chatFields.flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]])),
+    );
+    if (!("messages" in ask)) throw badRequest("messages", "messages must be a list of messages.");
+    const { tokens } = await x.engine.client.tokenize({ ...ask, model }, limits);
+    return { tokens: tokens.length, prompts: 1, ids: tokens };
+  }
+  const prompts = readPrompts(body.prompt);
+  let total = 0;
+  let ids: readonly number[] = [];
+  for (const prompt of prompts) {
+    if (typeof prompt === "string") {
+      const special = body.add_special_tokens;
+      const ask = special === undefined ? {} : { add_special_tokens: special };
+      ids = (await x.engine.client.tokenize({ ...ask, model, prompt }, limits)).tokens;
+    } else ids = prompt;
+    total += ids.length;
+  }
+  return { tokens: total, prompts: prompts.length, ids: prompts.length === 1 ? ids : null };
+}
+
+function readPrompts(prompt: unknown): (string | number[])[] {
+  if (typeof prompt === "string") return [prompt];
+  if (Array.isArray(prompt) && prompt.length > 0) {
+    if (prompt.every((item) => Number.isInteger(item))) return [prompt as number[]];
+    if (prompt.every((item) => typeof item === "string")) return prompt as string[];
+    const lists = prompt as unknown[];
+    if (lists.every((item) => Array.isArray(item) && item.every((id) => Number.isInteger(id)))) {
+      return prompt as number[][];
+    }
+  }
+  throw badRequest("prompt", "prompt must be text, a list of texts, token ids or a list of token id lists.");
+}
+
+/** Room for prompt and whole answer on a model, for as long as the exchange lives. Throws GatewayError 429, 413, 503. */
+export async function admit(
+  gw: GatewayResources,
+  x: Exchange,
+  model: string,
+  count: PromptCount,
+  maxTokens: number,
+): Promise<Reservation> {
+  const admission = await ask(x, model, count, maxTokens, gw.limits.admissionMs);
+  switch (admission.outcome) {
+    case "admitted":
+      gw.metrics.admission.inc({ outcome: admission.waited_ms > 0 ? "queued" : "admitted" });
+      return hold(x, admission.reservation);
+    case "refused":
+      gw.metrics.admission.inc({ outcome: admission.shortfall.code });
+      gw.metrics.shortfall.observe(admission.shortfall.shortfall_bytes);
+      throw admissionRefused(admission.shortfall);
+    case "gone":
+      throw new EngineError({ kind: "aborted" }, "the client went away while it waited");
+  }
+}
+
+/** Room on a model within a short deadline, or null: what needs it then does without. */
+export async function tryReserve(
+  x: Exchange,
+  model: string,
+  count: PromptCount,
+  maxTokens: number,
+  deadlineMs: number,
+): Promise<Reservation | null> {
+  const admission = await ask(x, model, count, maxTokens, deadlineMs);
+  return admission.outcome === "admitted" ? hold(x, admission.reservation) : null;
+}
+
+function ask(
+  x: Exchange,
+  model: string,
+  count: PromptCount,
+  maxTokens: number,
+  deadlineMs: number,
+): Promise<Admission> {
+  const gate = x.engine.gates.get(model);
+  const memory = x.engine.memory.models[model];
+  if (!gate || !memory) throw noCapacity(`The engine has not measured ${model} yet.`);
+  const each = Math.ceil(count.tokens / count.prompts);
+  const bytes = count.prompts * cacheBytes(memory, each, maxTokens, x.generation.n);
+  return gate.admit({ tenant: x.tenant.id, bytes, deadlineMs, signal: x.signal });
+}
+
+function hold(x: Exchange, reservation: Reservation): Reservation {
+  x.holds.add(reservation);
+  return reservation;
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { GatewayHeader } from "@helm/contracts";
+import { isEngineError } from "../engine/engine-error";
+import { badRequest, GatewayError, noCapacity, toGatewayError } from "./gateway-error";
+import { readGeneration } from "./generation";
+import { baseHeaders } from "./helm-headers";
+import { answerHealth, listModels, writeMetrics } from "./information";
+import { readJsonBody } from "./read-body";
+import type { Exchange, GatewayResources } from "./resources";
+import { ResponseWriter } from "./response-writer";
+import { serveEscalate, serveGeneration } from "./serve";
+
+/** The OpenAI-compatible door of a node. */
+export class GatewayServer {
+  private readonly server: Server;
+  private readonly running = new Set<AbortController>();
+  private draining = false;
+
+  constructor(private readonly gw: GatewayResources) {
+    this.server = createServer((request, response) => {
+      this.handle(request, response).catch((error: unknown) => {
+        gw.log.error({ err: error }, "a request ended in an error nobody expected");
+        response.destroy();
+      });
+    });
+    this.server.keepAliveTimeout = 75_000;
+    this.server.headersTimeout = 20_000;
+    this.server.requestTimeout = gw.limits.bodyMs;
+  }
+
+  /** Listens; resolves with the port (0 picks a free one). */
+  async listen(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once("error", reject);
+      this.server.listen(port, host, resolve);
+    });
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Takes nothing new, lets what runs end within `graceMs`, then ends it. */
+  async close(graceMs: number): Promise<void> {
+    this.draining = true;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeIdleConnections();
+    const timer = setTimeout(() => {
+      for (const controller of this.running) controller.abort();
+      this.server.closeAllConnections();
+    }, graceMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const traceId = randomBytes(16).toString("hex");
+    const writer = new ResponseWriter(response, this.gw.limits.stallMs);
+    const path = new URL(request.url ?? "/", "http://gateway").pathname;
+    const headers = baseHeaders(traceId, this.gw.development);
+    const controller = new AbortController();
+    this.running.add(controller);
+    response.once("close", () => {
+      if (!response.writableFinished) controller.abort();
+    });
+    try {
+      await this.route(request, path, writer, traceId, controller.signal);
+    } catch (error) {
+      if (controller.signal.aborted) response.destroy();
+      else this.answerError(writer, headers, error, traceId);
+    } finally {
+      this.running.delete(controller);
+    }
+  }
+
+  private async route(
+    request: IncomingMessage,
+    path: string,
+    writer: ResponseWriter,
+    traceId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { gw } = this;
+    const what = `${request.method} ${path}`;
+    if (what === "GET /health") return answerHealth(gw, writer, traceId, this.draining);
+    if (what === "GET /metrics") return writeMetrics(gw, writer);
+    const serve = what === "POST /v1/helm/escalate" ? serveEscalate : serveGeneration;
+    const known = [
+      "GET /v1/models",
+      "POST /v1/chat/completions",
+      "POST /v1/completions",
+      "POST /v1/helm/escalate",
+    ];
+    if (!known.includes(what)) throw new GatewayError(404, "not_found", `There is no ${what} here.`);
+    if (!gw.routing.configured) throw noCapacity("This node has not received its access list yet.");
+    const tenant = gw.routing.authenticate(request.headers.authorization);
+    if (!tenant) {
+      throw new GatewayError(401, "invalid_api_key", "The API key is missing, unknown or expired.", {
+        type: "authentication_error",
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
+    if (this.draining) throw noCapacity("This node is shutting down.");
+    const engine = gw.engine();
+    if (!engine) throw noCapacity("No engine is on the serving path right now.");
+    if (what === "GET /v1/models") return listModels(gw, engine, writer, traceId);
+    const endpoint = path === "/v1/completions" ? "/v1/completions" : "/v1/chat/completions";
+    const body = await readJsonBody(request, gw.limits.maxBodyBytes);
+    const exchange: Exchange = {
+      traceId,
+      startedAt: performance.now(),
+      tenant,
+      session: readSession(request),
+      generation: readGeneration(endpoint, body, gw.development),
+      writer,
+      signal,
+      engine,
+      holds: new Set(),
+      log: gw.log.child({ trace_id: traceId, tenant: tenant.id }),
+    };
+    try {
+      await serve(gw, exchange);
+    } finally {
+      for (const reservation of exchange.holds) reservation.release();
+    }
+  }
+
+  private answerError(
+    writer: ResponseWriter,
+    headers: Record<string, string>,
+    error: unknown,
+    traceId: string,
+  ): void {
+    const answer = toGatewayError(error);
+    this.gw.metrics.errors.inc({ status: String(answer.status), code: answer.code });
+    if (!(error instanceof GatewayError) && !(isEngineError(error) && error.isRefusal)) {
+      const level = answer.status === 500 ? "error" : "warn";
+      this.gw.log[level]({ err: error, trace_id: traceId }, "a request was answered with an error");
+    }
+    if (!writer.started) writer.json(answer.status, { ...headers, ...answer.detail.headers }, answer.body());
+    else void writer.breakOff(answer.body());
+  }
+}
+
+function readSession(request: IncomingMessage): string | null {
+  const value = request.headers[GatewayHeader.session];
+  if (value === undefined || value === "") return null;
+  if (typeof value !== "string" || !/^[\x21-\x7e]{1,200}$/.test(value)) {
+    throw badRequest(GatewayHeader.session, "a session is named by 1 to 200 visible ASCII characters.");
+  }
+  return value;
+}

@@ -1,0 +1,90 @@
+import { HelmRequestOptions } from "@helm/contracts";
+import type { Endpoint, JsonBody } from "../engine/engine-client";
+import { badRequest } from "./gateway-error";
+
+/** A request for an answer, checked as far as the gateway needs to understand it; the engine checks the rest. */
+export interface Generation {
+  endpoint: Endpoint;
+  /** What the caller named; null where the field is absent. */
+  model: string | null;
+  stream: boolean;
+  includeUsage: boolean;
+  wantsLogprobs: boolean;
+  wantsTokenIds: boolean;
+  n: number;
+  maxTokens: number | null;
+  wish: "auto" | "force" | "off";
+  /** The last message answers a tool call: within such a loop the served model does not flip. */
+  toolLoop: boolean;
+  /** The caller's body without what is the gateway's own business. */
+  body: JsonBody;
+}
+
+/** Fields the gateway sets and never lets a caller set. */
+const ours = ["kv_transfer_params", "cache_salt"];
+
+export function readGeneration(endpoint: Endpoint, given: JsonBody, development: boolean): Generation {
+  for (const field of ours) {
+    if (given[field] !== undefined)
+      throw badRequest(field, `${field} is set by the gateway and by nobody else.`);
+  }
+  const { helm, ...body } = given;
+  const stream = flag(body, "stream");
+  const options = body.stream_options;
+  if (options !== undefined && options !== null && typeof options !== "object") {
+    throw badRequest("stream_options", "stream_options must be an object.");
+  }
+  return {
+    endpoint,
+    model: readModel(body.model),
+    stream,
+    includeUsage: stream && (options as JsonBody | null | undefined)?.include_usage === true,
+    wantsLogprobs:
+      endpoint === "/v1/chat/completions" ? body.logprobs === true : typeof body.logprobs === "number",
+    wantsTokenIds: body.return_token_ids === true,
+    n: whole(body, "n", 128) ?? 1,
+    maxTokens: whole(body, "max_completion_tokens") ?? whole(body, "max_tokens"),
+    wish: readWish(helm, development),
+    toolLoop: lastRole(body.messages) === "tool",
+    body,
+  };
+}
+
+function readModel(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "string" || value.length === 0) throw badRequest("model", "model must be a name.");
+  return value;
+}
+
+function readWish(value: unknown, development: boolean): Generation["wish"] {
+  if (value === undefined || value === null) return "auto";
+  const parsed = HelmRequestOptions.strict().safeParse(value);
+  if (!parsed.success) {
+    throw badRequest("helm", 'helm takes {"transfer": "auto" | "off"}, and "force" in development mode.');
+  }
+  const wish = parsed.data.transfer ?? "auto";
+  if (wish === "force" && !development) {
+    throw badRequest("helm.transfer", '"force" exists in development mode only.');
+  }
+  return wish;
+}
+
+function flag(body: JsonBody, key: string): boolean {
+  const value = body[key];
+  if (value === undefined || value === null) return false;
+  if (typeof value !== "boolean") throw badRequest(key, `${key} must be true or false.`);
+  return value;
+}
+
+function whole(body: JsonBody, key: string, most = 1_000_000_000): number | null {
+  const value = body[key];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) {
+    throw badRequest(key, `${key} must be a whole number from 1 to ${most}.`);
+  }
+  return value;
+}
+
+function lastRole(messages: unknown): unknown {
+  return Array.isArray(messages) ? (messages.at(-1) as { role?: unknown } | null)?.role : undefined;
+}

@@ -1,0 +1,47 @@
+import type { ServingEngine } from "../engine/serving-engine";
+import { baseHeaders } from "./helm-headers";
+import type { GatewayResources } from "./resources";
+import type { ResponseWriter } from "./response-writer";
+
+/** 200 while requests can be served; 503 before the engine has joined, while it is away, and while draining. */
+export function answerHealth(
+  gw: GatewayResources,
+  writer: ResponseWriter,
+  traceId: string,
+  draining: boolean,
+): void {
+  const engine = gw.engine();
+  const good = engine !== null && !draining;
+  writer.json(good ? 200 : 503, baseHeaders(traceId, gw.development), {
+    status: good ? "ok" : draining ? "draining" : "starting",
+    engine: engine?.name ?? null,
+    models: engine ? [...engine.models.keys()] : [],
+    configured: gw.routing.configured,
+  });
+}
+
+export async function writeMetrics(gw: GatewayResources, writer: ResponseWriter): Promise<void> {
+  const text = await gw.metrics.registry.metrics();
+  writer.start(200, { "content-type": gw.metrics.registry.contentType });
+  writer.end(text);
+}
+
+/** Served models as the engine describes them, and the routes. */
+export function listModels(
+  gw: GatewayResources,
+  engine: ServingEngine,
+  writer: ResponseWriter,
+  traceId: string,
+): void {
+  const routes = [...gw.routing.routes().values()].map(({ route, pair }) => ({
+    id: route.name,
+    object: "model",
+    created: 0,
+    owned_by: "helm",
+    helm: { pilot: pair.pilot, target: pair.target },
+  }));
+  writer.json(200, baseHeaders(traceId, gw.development), {
+    object: "list",
+    data: [...engine.models.values(), ...routes],
+  });
+}

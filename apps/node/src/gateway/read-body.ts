@@ -1,0 +1,36 @@
+import type { IncomingMessage } from "node:http";
+import type { JsonBody } from "../engine/engine-client";
+import { GatewayError } from "./gateway-error";
+
+/** The JSON object of a request; the server's own request timeout bounds the wait. Throws GatewayError 400 or 413. */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<JsonBody> {
+  const text = await readText(request, maxBytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new GatewayError(400, "invalid_json", "The request body is not valid JSON.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new GatewayError(400, "invalid_json", "The request body must be a JSON object.");
+  }
+  return value as JsonBody;
+}
+
+async function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request) {
+    size += (part as Buffer).length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    parts.push(part as Buffer);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError(413, "body_too_large", `A request body has at most ${maxBytes} bytes.`, {
+    headers: { connection: "close" },
+  });
+}

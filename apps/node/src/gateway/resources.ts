@@ -1,0 +1,85 @@
+import type { Reservation } from "@helm/admission";
+import type { FallbackReason, PairReadiness, SnapshotPair, SnapshotRoute } from "@helm/contracts";
+import type { Logger } from "pino";
+import type { Tenant } from "../config/access";
+import type { ServingEngine } from "../engine/serving-engine";
+import type { Salts } from "../escalation/salts";
+import type { Sessions } from "../escalation/sessions";
+import type { Generation } from "./generation";
+import type { GatewayMetrics } from "./metrics";
+import type { ResponseWriter } from "./response-writer";
+import type { StatsCollector } from "./stats";
+
+/** A route as this node can serve it now. */
+export interface RouteView {
+  route: SnapshotRoute;
+  pair: SnapshotPair;
+  readiness: PairReadiness;
+}
+
+/** What the gateway needs of the node's configuration; read anew for every request. */
+export interface RoutingView {
+  /** In the snapshot's order; the first is the default. */
+  routes(): ReadonlyMap<string, RouteView>;
+  helmRefusal(): FallbackReason | null;
+  /** Null where the key is unknown, expired, or the access list too old to trust. */
+  authenticate(authorization: string | undefined): Tenant | null;
+  /** False until a first access list has arrived: then no key can be judged at all. */
+  readonly configured: boolean;
+}
+
+export interface GatewayLimits {
+  maxBodyBytes: number;
+  bodyMs: number;
+  /** How long a request may wait for its turn before it is refused with a number. */
+  admissionMs: number;
+  /** How long an escalation tries for room on the target before the pilot's answer goes out. */
+  reserveMs: number;
+  transferMs: number;
+  firstTokenMs: number;
+  idleMs: number;
+  stallMs: number;
+  fallbackMaxTokens: number;
+}
+
+export const defaultLimits: GatewayLimits = {
+  maxBodyBytes: 4 << 20,
+  bodyMs: 30_000,
+  admissionMs: 10_000,
+  reserveMs: 250,
+  transferMs: 5_000,
+  firstTokenMs: 120_000,
+  idleMs: 60_000,
+  stallMs: 30_000,
+  fallbackMaxTokens: 512,
+};
+
+/** Everything the gateway works with, beside the request itself. */
+export interface GatewayResources {
+  /** Null while no engine is on the serving path. */
+  engine(): ServingEngine | null;
+  routing: RoutingView;
+  salts: Salts;
+  sessions: Sessions;
+  metrics: GatewayMetrics;
+  stats: StatsCollector;
+  limits: GatewayLimits;
+  development: boolean;
+  log: Logger;
+}
+
+/** One request on its way. */
+export interface Exchange {
+  traceId: string;
+  startedAt: number;
+  tenant: Tenant;
+  session: string | null;
+  generation: Generation;
+  writer: ResponseWriter;
+  /** Aborted when the client went away or the node stops. */
+  signal: AbortSignal;
+  engine: ServingEngine;
+  /** Given back on every way out. */
+  holds: Set<Reservation>;
+  log: Logger;
+}

@@ -1,0 +1,156 @@
+import type { Reservation } from "@helm/admission";
+import { HoldBack, type Judgement, judgeAnswers, type Reason } from "@helm/cascade";
+import type { HelmAnswer } from "@helm/contracts";
+import { type Chunk, choiceLogprobs } from "../engine/chunk";
+import { type EngineError, isEngineError } from "../engine/engine-error";
+import { Leg } from "../escalation/leg";
+import { pilotBody } from "../escalation/leg-body";
+import { admit, countPrompt, type PromptCount, tryReserve } from "./admit";
+import { openSink } from "./answer-sink";
+import { badRequest } from "./gateway-error";
+import { pumpLeg } from "./pump-leg";
+import type { Exchange, GatewayResources, RouteView } from "./resources";
+import { routeMaxTokens, withMaxTokens } from "./route-defaults";
+import { serveByTarget } from "./serve-by-target";
+
+/** The pilot answers, the judge looks, and the answer goes out or the target takes over. */
+export async function serveRouted(gw: GatewayResources, x: Exchange, view: RouteView): Promise<void> {
+  const { pilot, target } = view.pair;
+  const maxTokens = routeMaxTokens(x, view);
+  const count = await countPrompt(x, pilot);
+  if (count.prompts > 1) throw badRequest("prompt", "a routed request takes one prompt.");
+  const room = await admit(gw, x, pilot, count, maxTokens);
+  const judged = await askPilot(gw, x, view);
+  if ("failed" in judged) {
+    room.release();
+    const reason = judged.failed.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR";
+    await serveByTarget(gw, x, view, { count, decision: "direct", reason, fallback: true });
+    return;
+  }
+  const { leg, held, judgement, pilotMs } = judged;
+  const judge = describe(judgement);
+  if (judge) gw.metrics.judgeScore.observe(judge.mean_logprob);
+  try {
+    let reason: Reason | null = judgement.outcome === "keep" ? judgement.reason : null;
+    if (reason === null) {
+      if (await tryReserve(x, target, count, maxTokens, gw.limits.reserveMs)) {
+        leg.cancel();
+        await escalate(gw, x, view, { count, judgement, judge, pilotMs, pilotRoom: room });
+        return;
+      }
+      reason = "TARGET_BUSY";
+    }
+    gw.sessions.record(x.tenant.id, x.session, "pilot");
+    await pumpLeg(gw, x, openSink(x.generation, x.writer), {
+      leg,
+      route: view,
+      held,
+      outcome: () => ({ servedBy: pilot, decision: "kept", reason, transfer: "none" }),
+      judge,
+      pilotMs: null,
+      stageMs: null,
+    });
+  } finally {
+    leg.cancel();
+  }
+}
+
+type Kept = { outcome: "keep"; reason: "CONFIDENT" | "STREAM_MODE" | "TOOL_LOOP" };
+type Looked = Exclude<Judgement, { outcome: "keep" }> | (Kept & { evidence?: { mean: number; min: number } });
+
+interface Judged {
+  leg: Leg;
+  /** What was held back while the judge looked. */
+  held: Chunk[];
+  judgement: Looked;
+  pilotMs: number;
+}
+
+async function askPilot(
+  gw: GatewayResources,
+  x: Exchange,
+  view: RouteView,
+): Promise<Judged | { failed: EngineError }> {
+  const { generation, signal } = x;
+  const caller = withMaxTokens(generation, view);
+  const body = pilotBody(caller, generation.endpoint, view.pair.pilot, gw.salts.native(x.tenant.id));
+  const asked = performance.now();
+  let leg: Leg | null = null;
+  try {
+    leg = await Leg.open(x.engine.client, generation.endpoint, body, {
+      signal,
+      firstTokenMs: gw.limits.firstTokenMs,
+      idleMs: gw.limits.idleMs,
+    });
+    const looked = await hold(gw, x, view, leg);
+    return { leg, ...looked, pilotMs: performance.now() - asked };
+  } catch (error) {
+    leg?.cancel();
+    // What the pilot refuses word for word (a body nobody could serve) is the caller's to mend.
+    if (!isEngineError(error) || error.isRefusal || signal.aborted) throw error;
+    x.log.warn({ err: error }, "the pilot failed; the target answers");
+    return { failed: error };
+  }
+}
+
+/** Reads as much of the pilot's answer as the judge may see, and judges it. */
+async function hold(
+  gw: GatewayResources,
+  x: Exchange,
+  view: RouteView,
+  leg: Leg,
+): Promise<Pick<Judged, "held" | "judgement">> {
+  const { route } = view;
+  const loop = x.generation.toolLoop && gw.sessions.holder(x.tenant.id, x.session) === "pilot";
+  const mode = loop ? "stream" : (x.tenant.streaming ?? route.streaming);
+  const back = new HoldBack(mode, route.window, x.generation.n);
+  const held: Chunk[] = [];
+  while (!back.complete) {
+    const chunk = await leg.next();
+    if (chunk === null) break;
+    held.push(chunk);
+    for (const choice of chunk.choices) {
+      back.push(choice.index, choiceLogprobs(choice), Boolean(choice.finish_reason));
+    }
+  }
+  if (mode === "stream") {
+    return { held, judgement: { outcome: "keep", reason: loop ? "TOOL_LOOP" : "STREAM_MODE" } };
+  }
+  return { held, judgement: judgeAnswers(back.evidence, route.judge) };
+}
+
+async function escalate(
+  gw: GatewayResources,
+  x: Exchange,
+  view: RouteView,
+  judged: {
+    count: PromptCount;
+    judgement: Looked;
+    judge: HelmAnswer["judge"];
+    pilotMs: number;
+    pilotRoom: Reservation;
+  },
+): Promise<void> {
+  const { count, judgement, judge, pilotMs, pilotRoom } = judged;
+  const noEvidence = judgement.outcome === "no_evidence";
+  if (noEvidence) x.log.warn("the pilot's answer came without log-probabilities; nothing can be judged");
+  await serveByTarget(gw, x, view, {
+    count,
+    decision: "escalated",
+    reason: judgement.outcome === "escalate" ? judgement.reason : "NO_EVIDENCE",
+    fallback: noEvidence,
+    judge,
+    pilotMs,
+    pilotRoom,
+    reserved: true,
+  });
+}
+
+function describe(judgement: Looked): HelmAnswer["judge"] {
+  if (judgement.outcome === "no_evidence" || !judgement.evidence) return null;
+  return {
+    mean_logprob: judgement.evidence.mean,
+    min_logprob: judgement.evidence.min,
+    escalate: judgement.outcome === "escalate",
+  };
+}

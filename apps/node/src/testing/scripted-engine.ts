@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { JsonBody } from "../engine/engine-client";
+
+/** TEST DOUBLE. An engine that says what a test tells it to: only for failures a real engine cannot be asked for. */
+export interface Script {
+  tokens: { text: string; logprob: number | null }[];
+  /** What the engine reports of staging or transfer. */
+  report?: JsonBody;
+  /** Whether the report comes with the first token, or only at the end. */
+  reportLate?: boolean;
+  /** Answers with this error instead. */
+  refuse?: { status: number; body: JsonBody };
+  /** Never answers. */
+  hang?: boolean;
+  /** Breaks the connection after this many tokens. */
+  dieAfter?: number;
+  /** Milliseconds before each token. */
+  pause?: number;
+}
+
+export interface RecordedCall {
+  path: string;
+  body: JsonBody;
+  /** Set when the other side went away before the answer was whole. */
+  aborted: boolean;
+}
+
+export class ScriptedEngine {
+  readonly calls: RecordedCall[] = [];
+  script: (body: JsonBody, path: string) => Script = () => ({ tokens: words("hello there friend") });
+  budgetBytes = 1 << 20;
+  private readonly server: Server;
+
+  private constructor(readonly models: string[]) {
+    this.server = createServer((request, response) => {
+      this.answer(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async start(models = ["pilot", "target"]): Promise<ScriptedEngine> {
+    const engine = new ScriptedEngine(models);
+    await new Promise<void>((resolve) => engine.server.listen(0, "127.0.0.1", resolve));
+    return engine;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Generating calls only. */
+  get legs(): RecordedCall[] {
+    return this.calls.filter((call) => call.path.endsWith("completions"));
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? "/";
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = parts.length > 0 ? (JSON.parse(Buffer.concat(parts).toString()) as JsonBody) : {};
+    const call: RecordedCall = { path, body, aborted: false };
+    this.calls.push(call);
+    response.once("close", () => {
+      if (!response.writableFinished) call.aborted = true;
+    });
+    if (path === "/health") return json(response, 200, {});
+    if (path === "/v1/models")
+      return json(response, 200, { data: this.models.map((id) => ({ id, object: "model" })) });
+    if (path === "/helm/memory") return json(response, 200, { models: this.memory() });
+    if (path === "/tokenize") return this.tokenize(response, body);
+    await this.generate(response, path, body);
+  }
+
+  private memory(): JsonBody {
+    const each = { kv_bytes_per_token: 64, kv_block_tokens: 16, kv_budget_bytes: this.budgetBytes };
+    return Object.fromEntries(this.models.map((id) => [id, each]));
+  }
+
+  private tokenize(response: ServerResponse, body: JsonBody): void {
+    const messages = body.messages as { content: string }[] | undefined;
+    if (messages?.some((message) => message.content === "refuse me")) {
+      const error = { message: "no such role", type: "invalid_request_error", param: "messages" };
+      json(response, 400, { error });
+      return;
+    }
+    const text = messages ? messages.map((message) => message.content).join(" ") : String(body.prompt);
+    const tokens = text.split(/\s+/).map((word) => word.length);
+    json(response, 200, { count: tokens.length, max_model_len: 4096, tokens });
+  }
+
+  private async generate(response: ServerResponse, path: string, body: JsonBody): Promise<void> {
+    const script = this.script(body, path);
+    if (script.hang) return;
+    if (script.refuse) return json(response, script.refuse.status, script.refuse.body);
+    const chat = path === "/v1/chat/completions";
+    const model = String(body.model);
+    if (body.stream !== true) {
+      return json(response, 200, {
+        id: "x",
+        object: chat ? "chat.completion" : "text_completion",
+        created: 1,
+        model,
+        choices: [wholeChoice(chat, script)],
+        usage: usageOf(script),
+        kv_transfer_params: script.report ?? null,
+      });
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const send = (extra: JsonBody) => {
+      const chunk = {
+        id: "x",
+        object: chat ? "chat.completion.chunk" : "text_completion",
+        created: 1,
+        model,
+        ...extra,
+      };
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    };
+    const n = typeof body.n === "number" ? body.n : 1;
+    for (const [at, token] of script.tokens.entries()) {
+      if (script.pause) await new Promise((resolve) => setTimeout(resolve, script.pause));
+      if (script.dieAfter === at) {
+        // What was written must be on its way before the connection breaks.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        response.destroy();
+        return;
+      }
+      const last = at === script.tokens.length - 1;
+      const early =
+        at === 0 && script.report && !script.reportLate ? { kv_transfer_params: script.report } : {};
+      for (let index = 0; index < n; index++) {
+        send({ choices: [chunkChoice(chat, index, token, last, body)], ...early });
+      }
+    }
+    send({ choices: [], usage: usageOf(script), kv_transfer_params: script.report ?? null });
+    response.end("data: [DONE]\n\n");
+  }
+}
+
+export function words(text: string, logprob: number | null = -0.1): Script["tokens"] {
+  return text.split(/(?<= )/).map((part) => ({ text: part, logprob }));
+}
+
+function chunkChoice(
+  chat: boolean,
+  index: number,
+  token: Script["tokens"][number],
+  last: boolean,
+  body: JsonBody,
+): JsonBody {
+  const wanted = chat ? body.logprobs === true : typeof body.logprobs === "number";
+  const logprobs = !wanted || token.logprob === null ? null : oneLogprob(chat, token.text, token.logprob);
+  const text = chat ? { delta: { content: token.text } } : { text: token.text };
+  return { index, ...text, logprobs, finish_reason: last ? "stop" : null };
+}
+
+function oneLogprob(chat: boolean, token: string, logprob: number): JsonBody {
+  return chat
+    ? { content: [{ token, logprob, bytes: null, top_logprobs: [] }] }
+    : { token_logprobs: [logprob], tokens: [token] };
+}
+
+function wholeChoice(chat: boolean, script: Script): JsonBody {
+  const text = script.tokens.map((token) => token.text).join("");
+  const answer = chat ? { message: { role: "assistant", content: text } } : { text };
+  return { index: 0, ...answer, logprobs: null, finish_reason: "stop" };
+}
+
+function usageOf(script: Script): JsonBody {
+  return {
+    prompt_tokens: 3,
+    completion_tokens: script.tokens.length,
+    total_tokens: 3 + script.tokens.length,
+  };
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
