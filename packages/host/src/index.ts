@@ -11,4 +11,6 @@ export * from "./outbox";
 export * from "./parent-watch";
 export * from "./process-group";
 export * from "./process-identity";
+export * from "./python";
+export * from "./python-verbs";
 export * from "./signed-document";

@@ -18,7 +18,8 @@ export class Outbox<T> {
   private writing: Promise<void> = Promise.resolve();
   private failure: unknown = null;
   private constructor(
-    private readonly folder: string,
+    /** Where the queue lies; a job's own notes may lie beside it and go with it. */
+    readonly folder: string,
     private readonly file: FileHandle,
     private next: number,
     private acked: number,

@@ -1,0 +1,46 @@
+import type { Logger } from "@helm/host";
+import { type ControlPlane, isFenced } from "./control-plane";
+import { Bell } from "./patience";
+
+export type Order = "cancel" | "fenced";
+
+/** Keeps a job's lease alive, also through the control plane's absence, and hands on what it is told. */
+export class Heartbeat {
+  private readonly bell = new Bell();
+  private stopped = false;
+
+  constructor(
+    private readonly job: { id: string; attempt: string; leaseMs: number; lastSeq: () => number },
+    private readonly controlPlane: ControlPlane,
+    private readonly onOrder: (order: Order) => void,
+    private readonly log: Logger,
+  ) {
+    void this.run();
+  }
+
+  /** Beats at once: the control plane hinted that there is something to hear. */
+  now(): void {
+    this.bell.wake();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.bell.wake();
+  }
+
+  private async run(): Promise<void> {
+    let leaseMs = this.job.leaseMs;
+    while (!this.stopped) {
+      await this.bell.wait(Math.min(10_000, Math.max(500, leaseMs / 3)));
+      if (this.stopped) return;
+      try {
+        const answer = await this.controlPlane.heartbeat(this.job.id, this.job.attempt, this.job.lastSeq());
+        leaseMs = answer.lease_ms;
+        if (answer.action !== "continue") this.onOrder(answer.action);
+      } catch (error) {
+        if (isFenced(error)) this.onOrder("fenced");
+        else this.log.warn({ err: error, job: this.job.id }, "a heartbeat was not answered");
+      }
+    }
+  }
+}

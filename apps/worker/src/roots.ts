@@ -1,0 +1,75 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+
+/** `name` or `owner/name`: no absolute path, no dots that climb, nothing hidden. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?$/;
+
+export class NotAllowed extends Error {
+  override name = "NotAllowed";
+}
+
+/** The folder of model `id` under one of the allowed roots. Errors: NotAllowed. */
+export async function resolveModel(id: string, roots: string[]): Promise<string> {
+  for (const root of roots) {
+    const found = await resolveUnder(id, root);
+    if (found && (await isFile(join(found, "config.json")))) return found;
+  }
+  throw new NotAllowed(`This worker has no model "${id}" under its allowed folders.`);
+}
+
+/** The corpus `id` under the allowed root: a folder with a manifest, or a text file. Errors: NotAllowed. */
+export async function resolveCorpus(id: string, root: string): Promise<string> {
+  const found = await resolveUnder(id, root);
+  if (!found) throw new NotAllowed(`This worker has no corpus "${id}" under its allowed folder.`);
+  return found;
+}
+
+/** Links may point to files elsewhere (a hub cache does), but the folder itself has to lie under the root. */
+async function resolveUnder(id: string, root: string): Promise<string | null> {
+  if (!ID.test(id)) throw new NotAllowed(`"${id.slice(0, 80)}" is no id; ids are "name" or "owner/name".`);
+  try {
+    const top = await realpath(root);
+    const path = await realpath(join(top, id));
+    return path.startsWith(top + sep) ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Ids of every model under the roots, one and two levels deep. */
+export async function listModels(roots: string[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const root of roots) {
+    for (const name of await folders(root)) {
+      if (await isFile(join(root, name, "config.json"))) found.add(name);
+      else
+        for (const inner of await folders(join(root, name))) {
+          if (await isFile(join(root, name, inner, "config.json"))) found.add(`${name}/${inner}`);
+        }
+    }
+  }
+  return [...found].filter((id) => ID.test(id)).sort();
+}
+
+export async function listCorpora(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(root, { withFileTypes: true }).catch(() => [])) {
+    const known = entry.isDirectory()
+      ? await isFile(join(root, entry.name, "manifest.json"))
+      : /\.(txt|jsonl)$/.test(entry.name);
+    if (known && ID.test(entry.name)) found.push(entry.name);
+  }
+  return found.sort();
+}
+
+async function folders(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map((entry) => entry.name);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}

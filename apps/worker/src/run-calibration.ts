@@ -1,0 +1,156 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type CalibrationEvent, type ClaimedJob, ExitCode, type FinishRequest } from "@helm/contracts";
+import type { PythonHome } from "@helm/host";
+import { z } from "zod";
+import type { WorkerConfig } from "./config";
+import { type DeliveryContext, deliver } from "./deliver";
+import { Heartbeat, type Order } from "./heartbeat";
+import { createRecord, type JobRecord, saveRecord } from "./job-record";
+import { type JobEnd, type PythonJob, startPythonJob } from "./python-job";
+import { Relay } from "./relay";
+import { NotAllowed, resolveCorpus, resolveModel } from "./roots";
+
+type CalibrationJob = Extract<ClaimedJob, { kind: "calibration" }>;
+
+/** Options a run may carry beside its named ones; anything else is refused, not ignored. */
+const Options = z.strictObject({
+  sequences: z.number().int().positive().optional(),
+  seq_len: z.number().int().positive().optional(),
+  seed: z.number().int().min(0).optional(),
+  threads: z.number().int().positive().optional(),
+});
+
+export interface RunContext extends DeliveryContext {
+  config: WorkerConfig;
+  python: PythonHome;
+  /** Aborted when the worker is told to stop. */
+  signal: AbortSignal;
+  /** Tells the heart of the running job to beat now, and its relay that the way may be open. */
+  onRunning(run: { job: string; beat(): void; wake(): void } | null): void;
+}
+
+/** Time that a job gets between SIGTERM and SIGKILL. */
+const GRACE_MS = 8000;
+
+/** Runs one claimed calibration to its end and delivers it. `afterJob` is called once its processes are gone. */
+export async function runCalibration(
+  job: CalibrationJob,
+  context: RunContext,
+  afterJob: () => Promise<void>,
+): Promise<void> {
+  const { controlPlane, log, config } = context;
+  const record = await createRecord(join(config.stateDir, "outbox"), job.id, job.attempt);
+  const relay = new Relay(record.outbox, { job: job.id, attempt: job.attempt, controlPlane }, log);
+  let running: PythonJob | null = null;
+  let order: Order | "shutdown" | null = null;
+  const obey = (given: Order | "shutdown") => {
+    order ??= given;
+    void running?.stop(GRACE_MS);
+  };
+  const heart = new Heartbeat(
+    { id: job.id, attempt: job.attempt, leaseMs: job.lease_ms, lastSeq: () => record.outbox.lastSeq },
+    controlPlane,
+    obey,
+    log,
+  );
+  const shutdown = () => obey("shutdown");
+  context.signal.addEventListener("abort", shutdown, { once: true });
+  context.onRunning({ job: job.id, beat: () => heart.now(), wake: () => relay.wake() });
+  try {
+    const emit = (event: CalibrationEvent) => {
+      record.outbox.append(withoutPaths(event));
+      relay.wake();
+    };
+    const end = await attemptRun(job, context, emit, (started) => {
+      running = started;
+      if (order) void started.stop(GRACE_MS);
+    });
+    await afterJob();
+    log.info({ job: job.id, end: end.kind }, "job ended");
+    if (order === "fenced") {
+      relay.abandon();
+      await record.outbox.discard();
+      return;
+    }
+    await conclude(record, end, order);
+    await deliver(record, context, relay);
+  } finally {
+    heart.stop();
+    context.signal.removeEventListener("abort", shutdown);
+    context.onRunning(null);
+  }
+}
+
+async function attemptRun(
+  job: CalibrationJob,
+  context: RunContext,
+  emit: (event: CalibrationEvent) => void,
+  onStarted: (job: PythonJob) => void,
+): Promise<JobEnd> {
+  let args: string[];
+  try {
+    args = await jobArguments(job, context.config);
+    const started = await startPythonJob(context.python, args, context.log, emit);
+    onStarted(started);
+    return await started.end;
+  } catch (error) {
+    const known = error instanceof NotAllowed || error instanceof z.ZodError;
+    const code = error instanceof NotAllowed ? "NOT_ALLOWED" : known ? "BAD_OPTIONS" : "JOB_NOT_STARTED";
+    const message =
+      error instanceof z.ZodError
+        ? `The run's options cannot be used: ${error.issues[0]?.message}.`
+        : String((error as Error).message);
+    const exitCode =
+      error instanceof NotAllowed ? ExitCode.unreadable : known ? ExitCode.usage : ExitCode.machineryFailed;
+    context.log.warn({ err: error, job: job.id }, "the job was not started");
+    emit({ v: 1, at: new Date().toISOString(), type: "failed", code, message, exit_code: exitCode });
+    return { kind: "failed", code, message, exitCode };
+  }
+}
+
+async function jobArguments(job: CalibrationJob, config: WorkerConfig): Promise<string[]> {
+  const options = Options.parse(job.options);
+  const out = join(config.stateDir, "artifacts");
+  await mkdir(out, { recursive: true, mode: 0o700 });
+  const source = await resolveModel(job.source_model, config.modelRoots);
+  const target = await resolveModel(job.target_model, config.modelRoots);
+  const corpus = await resolveCorpus(job.corpus, config.corporaRoot);
+  const args = ["calibrate", "--source-model", source, "--target-model", target, "--corpus", corpus];
+  args.push("--k", String(job.k), "--method", job.method, "--device", job.device, "--out", out);
+  for (const [name, value] of Object.entries(options))
+    args.push(`--${name.replace("_", "-")}`, String(value));
+  return args;
+}
+
+/** This host's paths are nobody else's business: the artifact is named by its digest. */
+function withoutPaths(event: CalibrationEvent): CalibrationEvent {
+  if (event.type !== "result") return event;
+  return { ...event, artifact: { ...event.artifact, path: `${event.artifact.sha256}/mapper.safetensors` } };
+}
+
+/** Writes down how the job ended before anything is sent. */
+async function conclude(record: JobRecord, end: JobEnd, order: Order | "shutdown" | null): Promise<void> {
+  record.finish = finishOf(record.attempt, end, order);
+  if (end.kind === "fitted")
+    record.artifact = { sha256: end.result.artifact.sha256, path: end.result.artifact.path };
+  await saveRecord(record);
+}
+
+function finishOf(attempt: string, end: JobEnd, order: Order | "shutdown" | null): FinishRequest {
+  switch (end.kind) {
+    case "fitted":
+      return { attempt, outcome: "fitted", artifact_sha256: end.result.artifact.sha256, exit_code: 0 };
+    case "failed":
+      return { attempt, outcome: "failed", code: end.code, message: end.message, exit_code: end.exitCode };
+    case "interrupted": {
+      if (order === "cancel") return { attempt, outcome: "cancelled", exit_code: ExitCode.interrupted };
+      const message =
+        order === "shutdown"
+          ? "The worker was stopped while the run was on. Start it again."
+          : "The job was interrupted on its host. Start it again.";
+      const code = order === "shutdown" ? "WORKER_STOPPED" : "INTERRUPTED";
+      return { attempt, outcome: "failed", code, message, exit_code: ExitCode.interrupted };
+    }
+  }
+}
