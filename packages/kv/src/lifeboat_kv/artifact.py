@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Ma
     text = json.dumps(full, sort_keys=True, allow_nan=False)
     try:
         root.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".writing-", dir=root))
+        staging = Path(tempfile.mkdtemp(prefix=f".writing-{os.getpid()}-", dir=root))
         try:
             file = staging / WEIGHTS_FILE
             save_file(tensors, file, metadata={"format": "pt", _MANIFEST_KEY: text})
@@ -257,6 +257,19 @@ def _fsync(path: Path) -> None:
         os.close(handle)
 
 
-def leftovers(directory: str | os.PathLike[str]) -> Iterator[Path]:
-    """Half-written folders of killed runs in an artifact directory; safe to delete when no run is on."""
-    return Path(directory).glob(".writing-*")
+def remove_leftovers(directory: str | os.PathLike[str]) -> None:
+    """Deletes the half-written folders of runs that were killed; those of living processes stay."""
+    for folder in Path(directory).glob(".writing-*"):
+        owner = folder.name.split("-")[1]
+        if not (owner.isdigit() and _alive(int(owner))):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,161 @@
+"""The library's command line: events on stdout, logs on stderr, exit codes as in the design."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from .errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_RESOURCES, HelmError
+from .events import Events
+
+LOG = logging.getLogger("lifeboat_kv")
+
+
+class _Interrupted(BaseException):
+    """SIGINT or SIGTERM. Not an Exception, so that nothing on the way swallows it."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs one verb; returns its exit code."""
+    arguments = _parser().parse_args(argv)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    events = Events()
+    try:
+        arguments.run(arguments, events)
+        return 0
+    except HelmError as error:
+        return _failed(events, error.code, error.message, error.exit_code)
+    except MemoryError:
+        return _failed(events, "MEMORY_SHORT", "this host's memory did not suffice", EXIT_RESOURCES)
+    except _Interrupted:
+        return _failed(
+            events, "INTERRUPTED", "stopped by a signal; nothing half-written is left", EXIT_INTERRUPTED
+        )
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except Exception as error:  # the last line of defence: typed for the reader, whole for the log
+        LOG.exception("unexpected failure")
+        return _failed(events, "UNEXPECTED", f"{type(error).__name__}: {error}", EXIT_FAILED)
+
+
+def _interrupt(*_: Any) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise _Interrupted
+
+
+def _failed(events: Events, code: str, message: str, exit_code: int) -> int:
+    LOG.error("%s: %s", code, message)
+    events.send("failed", code=code, message=message, exit_code=exit_code)
+    return exit_code
+
+
+def _calibrate(arguments: argparse.Namespace, events: Events) -> None:
+    _threads(arguments.threads)
+    from .calibrate import Options, calibrate
+
+    named = {"fit": arguments.sequences, "seq_len": arguments.seq_len}
+    options = Options(
+        source_model=arguments.source_model,
+        target_model=arguments.target_model,
+        corpus=arguments.corpus,
+        out=arguments.out,
+        k=arguments.k,
+        method=arguments.method,
+        device=arguments.device,
+        seed=arguments.seed,
+        sizes={name: value for name, value in named.items() if value is not None},
+    )
+    calibrate(options, events)
+
+
+def _inspect(arguments: argparse.Namespace, events: Events) -> None:
+    from .facts import inspect_model
+
+    events.send("inspection", facts=inspect_model(arguments.model))
+
+
+def _doctor(_: argparse.Namespace, events: Events) -> None:
+    import torch
+
+    from .devices import host_devices
+
+    usable = torch.cuda.is_available()
+    events.send(
+        "doctor",
+        devices=host_devices(),
+        torch=torch.__version__,
+        torch_device=torch.cuda.get_device_name(0) if usable else None,
+    )
+
+
+def _decode(arguments: argparse.Namespace, events: Events) -> None:
+    _threads(arguments.threads)
+    from .decode import decode_file
+
+    decode_file(
+        arguments.source_model,
+        arguments.target_model,
+        None if arguments.native else arguments.mapper,
+        arguments.tokens,
+        arguments.max_tokens,
+        events,
+    )
+
+
+def _threads(count: int | None) -> None:
+    # Threads that spin at every barrier stop each other where the cores are shared with other programs.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if count:
+        import torch
+
+        torch.set_num_threads(count)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="lifeboat_kv", description=__doc__)
+    verbs = parser.add_subparsers(required=True, metavar="verb")
+
+    one = verbs.add_parser("calibrate", help="fit and score a mapper for a pair")
+    one.add_argument("--source-model", type=Path, required=True)
+    one.add_argument("--target-model", type=Path, required=True)
+    one.add_argument("--corpus", default="bundled", help="bundled, a corpus folder, a .txt or .jsonl file")
+    one.add_argument("--k", type=int, default=4, help="source layers for each target layer")
+    one.add_argument("--method", default="renorm")
+    one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
+    one.add_argument("--out", type=Path, default=Path(".helm/artifacts"))
+    one.add_argument("--seed", type=int, default=0)
+    one.add_argument("--sequences", type=int, help="sequences of the fit split")
+    one.add_argument("--seq-len", type=int)
+    one.add_argument("--threads", type=int)
+    one.set_defaults(run=_calibrate)
+
+    one = verbs.add_parser("inspect", help="print a model folder's facts")
+    one.add_argument("model", type=Path)
+    one.set_defaults(run=_inspect)
+
+    one = verbs.add_parser("doctor", help="print this host's accelerators")
+    one.set_defaults(run=_doctor)
+
+    one = verbs.add_parser("decode", help="greedy decode from a transferred cache, one prompt at a time")
+    one.add_argument("--source-model", type=Path)
+    one.add_argument("--target-model", type=Path, required=True)
+    one.add_argument("--mapper", type=Path)
+    one.add_argument("--native", action="store_true", help="the target alone, no transfer")
+    one.add_argument("--tokens", type=Path, required=True, help="jsonl of {id, tokens} or of plain lists")
+    one.add_argument("--max-tokens", type=int, default=64)
+    one.add_argument("--threads", type=int)
+    one.set_defaults(run=_decode)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
