@@ -14,7 +14,8 @@ const Environment = z
     HELM_PORT: z.coerce.number().int().min(0).max(65535).default(4400),
     HELM_BIND: z.string().default("127.0.0.1"),
     DATABASE_URL: z.string({
-      error: "DATABASE_URL is not set. `npm start` brings up a database and passes it; alone, name a PostgreSQL server.",
+      error:
+        "DATABASE_URL is not set. `npm start` brings up a database and passes it; alone, name a PostgreSQL server.",
     }),
     HELM_STATE_DIR: z.string().default(".helm"),
     HELM_ARTIFACT_DIR: z.string().optional(),
@@ -30,10 +31,15 @@ const Environment = z
     HELM_PARENT_PID: z.coerce.number().int().optional(),
     HELM_AUTH_RATE_LIMIT: flag.default(true),
   })
-  .refine((env) => new URL(env.HELM_PUBLIC_URL).protocol === "https:" || isLoopback(new URL(env.HELM_PUBLIC_URL).hostname), {
-    path: ["HELM_PUBLIC_URL"],
-    error: "Beyond this machine the console must be reached over https: put TLS in front and name that address.",
-  });
+  .refine(
+    (env) =>
+      new URL(env.HELM_PUBLIC_URL).protocol === "https:" || isLoopback(new URL(env.HELM_PUBLIC_URL).hostname),
+    {
+      path: ["HELM_PUBLIC_URL"],
+      error:
+        "Beyond this machine the console must be reached over https: put TLS in front and name that address.",
+    },
+  );
 
 export interface BootstrapToken {
   kind: "worker" | "node";

@@ -45,7 +45,8 @@ export class Hub {
   }
 
   cutHost(hostId: string): void {
-    for (const namespace of ["/workers", "/nodes"]) this.io.of(namespace).in(hostRoom(hostId)).disconnectSockets(true);
+    for (const namespace of ["/workers", "/nodes"])
+      this.io.of(namespace).in(hostRoom(hostId)).disconnectSockets(true);
   }
 
   close(): void {

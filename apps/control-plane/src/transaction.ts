@@ -25,7 +25,12 @@ export async function inTransaction<T>(
       const ctx: Context = { ...outer, db: tx, audited, afterCommit: (step) => after.push(step) };
       const value = await work(ctx);
       if (options.audited && audited.size === 0) {
-        throw new HelmError("INTERNAL", "Nothing was changed.", {}, { message: "a mutation wrote no audit row" });
+        throw new HelmError(
+          "INTERNAL",
+          "Nothing was changed.",
+          {},
+          { message: "a mutation wrote no audit row" },
+        );
       }
       if (options.publish) {
         await publishSnapshot(ctx);

@@ -69,11 +69,13 @@ export const ClaimedJob = z.discriminatedUnion("kind", [
 export type ClaimedJob = z.infer<typeof ClaimedJob>;
 
 export const HeartbeatRequest = z.object({ attempt: z.string(), last_seq: z.number().int() });
+export type HeartbeatRequest = z.infer<typeof HeartbeatRequest>;
 export const HeartbeatResponse = z.object({
   lease_ms: z.number().int(),
   /** `cancel`: end the job, gracefully first. `fenced`: a newer attempt exists, stop and upload nothing. */
   action: z.enum(["continue", "cancel", "fenced"]),
 });
+export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>;
 
 /** Socket.IO /workers, event "calibration:event", acknowledged with EventAck; also POST /api/worker/jobs/:id/events. */
 export const NumberedEvent = z.object({ seq: z.number().int().min(1), event: CalibrationEvent });

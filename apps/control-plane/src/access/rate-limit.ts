@@ -21,5 +21,7 @@ export async function countTry(db: Db, key: string, limit: Limit): Promise<void>
   const row = rows[0];
   if (!row || row.count <= limit.max) return;
   const retryAfterMs = Math.max(1, Number(row.last_request) + limit.windowMs - now);
-  throw new HelmError("RATE_LIMITED", `Too many tries. Wait ${Math.ceil(retryAfterMs / 1000)} seconds.`, { retryAfterMs });
+  throw new HelmError("RATE_LIMITED", `Too many tries. Wait ${Math.ceil(retryAfterMs / 1000)} seconds.`, {
+    retryAfterMs,
+  });
 }

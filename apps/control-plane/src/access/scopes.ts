@@ -52,8 +52,12 @@ export function mayUse(actor: Actor, scope: Scope): boolean {
 
 export function requireScope(actor: Actor, path: string): void {
   const scope = SCOPES[path];
-  if (scope === undefined) throw new HelmError("FORBIDDEN", "This action is open to nobody.", {}, { message: `no scope: ${path}` });
+  if (scope === undefined)
+    throw new HelmError("FORBIDDEN", "This action is open to nobody.", {}, { message: `no scope: ${path}` });
   if (mayUse(actor, scope)) return;
   if (actor.kind !== "person") throw new HelmError("UNAUTHENTICATED", "Sign in first.");
-  throw new HelmError("FORBIDDEN", `This needs the role ${scope}; yours is ${actor.role}.`, { needed: scope, role: actor.role });
+  throw new HelmError("FORBIDDEN", `This needs the role ${scope}; yours is ${actor.role}.`, {
+    needed: scope,
+    role: actor.role,
+  });
 }

@@ -38,7 +38,11 @@ export class ArtifactStore {
     try {
       const { bytes, digest } = await writeHashed(temporary, source, this.maxBytes);
       if (digest !== sha256) {
-        throw new HelmError("ARTIFACT_MISMATCH", "The upload does not have the digest it is named by.", { expected: sha256, found: digest, bytes });
+        throw new HelmError("ARTIFACT_MISMATCH", "The upload does not have the digest it is named by.", {
+          expected: sha256,
+          found: digest,
+          bytes,
+        });
       }
       await mkdir(join(this.directory, sha256), { recursive: true });
       await rename(temporary, final);
@@ -57,7 +61,8 @@ async function writeHashed(path: string, source: AsyncIterable<Buffer>, maxBytes
   try {
     for await (const chunk of source) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw new HelmError("BAD_REQUEST", "The artifact is larger than this server takes.", { maxBytes });
+      if (bytes > maxBytes)
+        throw new HelmError("BAD_REQUEST", "The artifact is larger than this server takes.", { maxBytes });
       hash.update(chunk);
       await file.writeFile(chunk);
     }

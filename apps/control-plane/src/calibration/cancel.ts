@@ -5,7 +5,10 @@ import type { Call, Context } from "../context";
 import { nextState } from "./states";
 
 export const CalibrationIdInput = z.object({ id: z.uuid() });
-export const CalibrationStateOutput = z.object({ id: z.uuid(), state: z.enum(["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "LOST"]) });
+export const CalibrationStateOutput = z.object({
+  id: z.uuid(),
+  state: z.enum(["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "LOST"]),
+});
 
 export async function lockCalibration(ctx: Context, id: string) {
   await ctx.db.$executeRaw`SELECT 1 FROM "calibration" WHERE "id" = ${id}::uuid FOR UPDATE`;
@@ -22,7 +25,9 @@ export async function cancelCalibration({ ctx, input }: Call<z.infer<typeof Cali
   const running = before.state === "RUNNING";
   const after = await ctx.db.calibration.update({
     where: { id: before.id },
-    data: running ? { cancelRequestedAt: before.cancelRequestedAt ?? now } : { state: next, finishedAt: now, cancelRequestedAt: now },
+    data: running
+      ? { cancelRequestedAt: before.cancelRequestedAt ?? now }
+      : { state: next, finishedAt: now, cancelRequestedAt: now },
   });
   await writeAudit(ctx, {
     verb: "calibration.cancel",
@@ -31,7 +36,12 @@ export async function cancelCalibration({ ctx, input }: Call<z.infer<typeof Cali
     before: { state: before.state },
     after: { state: after.state, cancelRequested: true },
   });
-  const attempt = running ? await ctx.db.calibrationAttempt.findFirst({ where: { calibrationId: before.id }, orderBy: { number: "desc" } }) : null;
+  const attempt = running
+    ? await ctx.db.calibrationAttempt.findFirst({
+        where: { calibrationId: before.id },
+        orderBy: { number: "desc" },
+      })
+    : null;
   if (attempt) ctx.afterCommit(() => ctx.services.hub.cancelJob(attempt.workerId, before.id));
   return { id: after.id, state: after.state };
 }

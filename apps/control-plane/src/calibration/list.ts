@@ -11,7 +11,10 @@ export const ListCalibrationsInput = z
     limit: z.number().int().min(1).max(100).default(25),
   })
   .default({ limit: 25 });
-export const ListCalibrationsOutput = z.object({ rows: z.array(CalibrationRow), nextCursor: z.uuid().nullable() });
+export const ListCalibrationsOutput = z.object({
+  rows: z.array(CalibrationRow),
+  nextCursor: z.uuid().nullable(),
+});
 
 /** Newest first. */
 export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListCalibrationsInput>>) {
@@ -43,7 +46,14 @@ export const CalibrationEventsInput = z.object({
 export const CalibrationEventsOutput = z.object({
   attempt: z.number().int(),
   lastSeq: z.number().int(),
-  events: z.array(z.object({ seq: z.number().int(), type: z.string(), at: z.date(), body: z.record(z.string(), z.unknown()) })),
+  events: z.array(
+    z.object({
+      seq: z.number().int(),
+      type: z.string(),
+      at: z.date(),
+      body: z.record(z.string(), z.unknown()),
+    }),
+  ),
 });
 
 /** The backlog since a number; sequence numbers start again with each attempt. */
@@ -61,6 +71,11 @@ export async function listCalibrationEvents({ ctx, input }: Call<z.infer<typeof 
   return {
     attempt: attempt.number,
     lastSeq: attempt.lastSeq,
-    events: events.map(({ seq, type, at, body }) => ({ seq, type, at, body: body as Record<string, unknown> })),
+    events: events.map(({ seq, type, at, body }) => ({
+      seq,
+      type,
+      at,
+      body: body as Record<string, unknown>,
+    })),
   };
 }

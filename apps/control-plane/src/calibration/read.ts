@@ -66,7 +66,9 @@ export function calibrationRow(found: RowFound): CalibrationRow {
     corpus: found.corpus,
     developmentOnly: found.developmentOnly,
     verdict: found.verdict,
-    error: found.errorCode ? { code: found.errorCode, message: found.errorMessage ?? "", exitCode: found.exitCode } : null,
+    error: found.errorCode
+      ? { code: found.errorCode, message: found.errorMessage ?? "", exitCode: found.exitCode }
+      : null,
     mapperId: found.mapper?.id ?? null,
     mapperSha256: found.mapper?.sha256 ?? null,
     score: found.score ? scoreSummary(found.score, found.developmentOnly) : null,

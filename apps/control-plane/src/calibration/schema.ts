@@ -1,4 +1,11 @@
-import { Assessment, CalibrationScores, CalibrationState, CostPoint, Verdict, Warning } from "@helm/contracts";
+import {
+  Assessment,
+  CalibrationScores,
+  CalibrationState,
+  CostPoint,
+  Verdict,
+  Warning,
+} from "@helm/contracts";
 import { z } from "zod";
 
 /** A score as a row of a list shows it. */
@@ -61,14 +68,21 @@ export const CalibrationOut = z.object({
   assessment: Assessment.nullable(),
   scores: CalibrationScores.nullable(),
   cost: z.array(CostPoint).nullable(),
-  error: z.object({ code: z.string(), message: z.string(), exitCode: z.number().int().nullable() }).nullable(),
+  error: z
+    .object({ code: z.string(), message: z.string(), exitCode: z.number().int().nullable() })
+    .nullable(),
   mapperId: z.uuid().nullable(),
   mapperSha256: z.string().nullable(),
 });
 export type CalibrationOut = z.infer<typeof CalibrationOut>;
 
 /** A row of a list: the long parts stay with `calibration.get`. */
-export const CalibrationRow = CalibrationOut.omit({ assessment: true, scores: true, cost: true, attempts: true }).extend({
+export const CalibrationRow = CalibrationOut.omit({
+  assessment: true,
+  scores: true,
+  cost: true,
+  attempts: true,
+}).extend({
   score: ScoreSummary.nullable(),
 });
 export type CalibrationRow = z.infer<typeof CalibrationRow>;

@@ -9,7 +9,10 @@ export const StartCalibrationInput = z.object({
   pairId: z.uuid(),
   corpus: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, "a corpus is named by letters, digits, dots, dashes and slashes")
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/,
+      "a corpus is named by letters, digits, dots, dashes and slashes",
+    )
     .refine((name) => !name.includes(".."), "no path may climb")
     .default("bundled"),
   method: z
@@ -23,7 +26,10 @@ export const StartCalibrationOutput = z.object({ id: z.uuid() });
 
 /** A row QUEUED with its audit row. Works while Helm is switched off. */
 export async function startCalibration({ ctx, input }: Call<z.infer<typeof StartCalibrationInput>>) {
-  const pair = await ctx.db.pair.findUnique({ where: { id: input.pairId }, include: { source: true, target: true } });
+  const pair = await ctx.db.pair.findUnique({
+    where: { id: input.pairId },
+    include: { source: true, target: true },
+  });
   if (!pair) throw new HelmError("NOT_FOUND", "There is no such pair.");
   await requireNoOpenRun(ctx, pair.id);
   const waitingReason = await reasonToWait(ctx, input.device);
@@ -42,7 +48,13 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
     verb: "calibration.start",
     entity: "calibration",
     entityId: calibration.id,
-    after: { pair: `${pair.source.name} -> ${pair.target.name}`, corpus: input.corpus, method: input.method, k: input.k, device: input.device },
+    after: {
+      pair: `${pair.source.name} -> ${pair.target.name}`,
+      corpus: input.corpus,
+      method: input.method,
+      k: input.k,
+      device: input.device,
+    },
   });
   ctx.afterCommit(() => ctx.services.hub.offerWork());
   return { id: calibration.id };
@@ -51,16 +63,24 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
 export async function requireNoOpenRun(ctx: Context, pairId: string): Promise<void> {
   // The pair's row is the lock; the partial unique index is the second line.
   await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
-  const open = await ctx.db.calibration.findFirst({ where: { pairId, state: { in: ["QUEUED", "RUNNING"] } } });
+  const open = await ctx.db.calibration.findFirst({
+    where: { pairId, state: { in: ["QUEUED", "RUNNING"] } },
+  });
   if (!open) return;
-  throw new HelmError("CALIBRATION_RUNNING", `A calibration of this pair is ${open.state} already.`, { calibrationId: open.id });
+  throw new HelmError("CALIBRATION_RUNNING", `A calibration of this pair is ${open.state} already.`, {
+    calibrationId: open.id,
+  });
 }
 
 /** Where workers are there and none can take this device, queueing would wait for ever: refused with the reason. */
 async function reasonToWait(ctx: Context, device: "auto" | "cuda" | "rocm" | "cpu"): Promise<string | null> {
-  const workers = (await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } })).filter(isConnected);
+  const workers = (await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } })).filter(
+    isConnected,
+  );
   if (workers.length === 0) return "No worker is connected.";
-  const able = workers.filter((worker) => (device === "auto" ? worker.device !== "cpu" : worker.device === device));
+  const able = workers.filter((worker) =>
+    device === "auto" ? worker.device !== "cpu" : worker.device === device,
+  );
   if (able.length > 0) return "Waiting for a worker to take it.";
   const sentence =
     device === "cpu"

@@ -1,13 +1,6 @@
 import { type CalibrationState, HelmError } from "@helm/contracts";
 
-export type CalibrationMove =
-  | "claim"
-  | "come_back"
-  | "lose"
-  | "succeed"
-  | "fail"
-  | "cancel"
-  | "retry";
+export type CalibrationMove = "claim" | "come_back" | "lose" | "succeed" | "fail" | "cancel" | "retry";
 
 /** Which state each move leads to; a move that is not named for a state is illegal there. */
 const TRANSITIONS: Record<CalibrationState, Partial<Record<CalibrationMove, CalibrationState>>> = {
@@ -33,7 +26,11 @@ export const CALIBRATION_MOVES: readonly CalibrationMove[] = [
 export function nextState(state: CalibrationState, move: CalibrationMove): CalibrationState {
   const next = TRANSITIONS[state][move];
   if (next) return next;
-  throw new HelmError("ILLEGAL_TRANSITION", `A calibration that is ${state} cannot ${move.replace("_", " ")}.`, { state, move });
+  throw new HelmError(
+    "ILLEGAL_TRANSITION",
+    `A calibration that is ${state} cannot ${move.replace("_", " ")}.`,
+    { state, move },
+  );
 }
 
 export function mayMove(state: CalibrationState, move: CalibrationMove): boolean {

@@ -20,7 +20,8 @@ export async function authenticateHost(
   if (credential === "") throw refused;
   const hash = hashSecret(credential);
   const host = await db.host.findUnique({ where: { credentialHash: hash } });
-  if (!host || !secretsEqual(host.credentialHash, hash) || host.revokedAt || host.kind !== kind) throw refused;
+  if (!host || !secretsEqual(host.credentialHash, hash) || host.revokedAt || host.kind !== kind)
+    throw refused;
   if (!host.lastSeenAt || Date.now() - host.lastSeenAt.getTime() > SEEN_EVERY_MS) {
     await db.host.update({ where: { id: host.id }, data: { lastSeenAt: new Date() } });
   }

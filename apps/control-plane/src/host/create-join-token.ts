@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { actorName } from "../access/actor";
 import { hashSecret, randomSecret } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
-import { actorName } from "../access/actor";
 
 export const CreateJoinTokenInput = z.object({ kind: z.enum(["worker", "node"]) });
 export const CreateJoinTokenOutput = z.object({
@@ -30,6 +30,11 @@ export async function storeJoinToken(ctx: Context, kind: "worker" | "node", toke
       expiresAt: new Date(Date.now() + ctx.services.config.joinTokenMinutes * 60_000),
     },
   });
-  await writeAudit(ctx, { verb: "host.createJoinToken", entity: "join_token", entityId: id, after: { kind, expiresAt: expiresAt.toISOString() } });
+  await writeAudit(ctx, {
+    verb: "host.createJoinToken",
+    entity: "join_token",
+    entityId: id,
+    after: { kind, expiresAt: expiresAt.toISOString() },
+  });
   return { id, expiresAt };
 }

@@ -8,8 +8,14 @@ import type { Call } from "../context";
 export async function joinHost({ ctx, input }: Call<JoinRequest>): Promise<JoinResponse> {
   const hash = hashSecret(input.join_token);
   const token = await ctx.db.joinToken.findUnique({ where: { hash } });
-  const valid = token && secretsEqual(token.hash, hash) && token.kind === input.kind && !token.usedAt && token.expiresAt > new Date();
-  if (!valid) throw new HelmError("TOKEN_INVALID", "This join token is unknown, used or expired. Ask for a new one.");
+  const valid =
+    token &&
+    secretsEqual(token.hash, hash) &&
+    token.kind === input.kind &&
+    !token.usedAt &&
+    token.expiresAt > new Date();
+  if (!valid)
+    throw new HelmError("TOKEN_INVALID", "This join token is unknown, used or expired. Ask for a new one.");
   const credential = randomSecret();
   const host = await ctx.db.host.create({
     data: {
@@ -31,7 +37,8 @@ export async function joinHost({ ctx, input }: Call<JoinRequest>): Promise<JoinR
     where: { id: token.id, usedAt: null },
     data: { usedAt: new Date(), usedById: host.id },
   });
-  if (spent.count !== 1) throw new HelmError("TOKEN_INVALID", "This join token is used already. Ask for a new one.");
+  if (spent.count !== 1)
+    throw new HelmError("TOKEN_INVALID", "This join token is used already. Ask for a new one.");
   await writeAudit(ctx, {
     verb: "host.join",
     entity: input.kind,

@@ -47,9 +47,12 @@ const SILENT_MS = 30_000;
 
 type Host = Awaited<ReturnType<Context["db"]["host"]["findMany"]>>[number];
 
-export function isConnected(host: Pick<Host, "lastSeenAt" | "connectedAt" | "disconnectedAt" | "revokedAt">): boolean {
+export function isConnected(
+  host: Pick<Host, "lastSeenAt" | "connectedAt" | "disconnectedAt" | "revokedAt">,
+): boolean {
   if (host.revokedAt) return false;
-  const hungUp = host.disconnectedAt !== null && (host.connectedAt === null || host.disconnectedAt >= host.connectedAt);
+  const hungUp =
+    host.disconnectedAt !== null && (host.connectedAt === null || host.disconnectedAt >= host.connectedAt);
   const seen = host.lastSeenAt !== null && Date.now() - host.lastSeenAt.getTime() < SILENT_MS;
   return seen && !hungUp;
 }
@@ -96,8 +99,14 @@ export async function listNodes(ctx: Context): Promise<z.infer<typeof NodeRow>[]
     include: { nodeState: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
-  const snapshot = await ctx.db.routingSnapshot.findFirst({ orderBy: { generation: "desc" }, select: { generation: true } });
-  const access = await ctx.db.accessListVersion.findFirst({ orderBy: { version: "desc" }, select: { version: true } });
+  const snapshot = await ctx.db.routingSnapshot.findFirst({
+    orderBy: { generation: "desc" },
+    select: { generation: true },
+  });
+  const access = await ctx.db.accessListVersion.findFirst({
+    orderBy: { version: "desc" },
+    select: { version: true },
+  });
   return hosts.map((host) => ({
     ...hostRow(host),
     engine: host.engine,

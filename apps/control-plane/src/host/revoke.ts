@@ -12,7 +12,12 @@ export async function revokeHost({ ctx, input }: Call<z.infer<typeof RevokeHostI
   if (!host) throw new HelmError("NOT_FOUND", "There is no such worker or node.");
   const revokedAt = host.revokedAt ?? new Date();
   await ctx.db.host.update({ where: { id: host.id }, data: { revokedAt } });
-  await writeAudit(ctx, { verb: "host.revoke", entity: host.kind, entityId: host.id, after: { name: host.name } });
+  await writeAudit(ctx, {
+    verb: "host.revoke",
+    entity: host.kind,
+    entityId: host.id,
+    after: { name: host.name },
+  });
   ctx.afterCommit(() => ctx.services.hub.cutHost(host.id));
   return { id: host.id, revokedAt };
 }

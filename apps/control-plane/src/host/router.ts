@@ -5,7 +5,10 @@ import { listNodes, listWorkers, NodeRow, WorkerRow } from "./list";
 import { RevokeHostInput, RevokeHostOutput, revokeHost } from "./revoke";
 
 export const hostRouter = router({
-  createJoinToken: mutation.input(CreateJoinTokenInput).output(CreateJoinTokenOutput).mutation(createJoinToken),
+  createJoinToken: mutation
+    .input(CreateJoinTokenInput)
+    .output(CreateJoinTokenOutput)
+    .mutation(createJoinToken),
   revoke: mutation.input(RevokeHostInput).output(RevokeHostOutput).mutation(revokeHost),
 });
 export const workerRouter = router({

@@ -3,7 +3,11 @@ import { HelmError } from "@helm/contracts";
 import type { z } from "zod";
 
 /** Reads a JSON body of at most `maxBytes` and checks it; an empty body reads as {}. */
-export async function readJson<S extends z.ZodType>(req: IncomingMessage, schema: S, maxBytes: number): Promise<z.infer<S>> {
+export async function readJson<S extends z.ZodType>(
+  req: IncomingMessage,
+  schema: S,
+  maxBytes: number,
+): Promise<z.infer<S>> {
   const declared = Number(req.headers["content-length"] ?? 0);
   if (declared > maxBytes) throw tooLarge(maxBytes);
   const chunks: Buffer[] = [];

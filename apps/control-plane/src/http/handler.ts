@@ -46,7 +46,8 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     dispatch(req, res).catch((thrown: unknown) => {
       const error = toHelmError(thrown);
       const fields = { requestId: req.requestId, path: pathOf(req), code: error.code };
-      if (error.code === "INTERNAL") services.log.error({ ...fields, err: error.cause ?? error }, error.message);
+      if (error.code === "INTERNAL")
+        services.log.error({ ...fields, err: error.cause ?? error }, error.message);
       else services.log.info(fields, error.message);
       sendError(res, error, req.requestId);
     });
@@ -59,7 +60,8 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
       return trpc(req, res);
     }
     if (url.pathname.startsWith("/api/auth/")) {
-      if (Number(req.headers["content-length"] ?? 0) > AUTH_BODY_BYTES) throw new HelmError("BAD_REQUEST", "The body is too large.");
+      if (Number(req.headers["content-length"] ?? 0) > AUTH_BODY_BYTES)
+        throw new HelmError("BAD_REQUEST", "The body is too large.");
       requireOwnOrigin(req, services.config.origins);
       req.headers[ADDRESS_HEADER] = req.address;
       return authHandler(req, res);
@@ -71,13 +73,19 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
   }
 
   async function endpointContext(req: Request, endpoint: Endpoint): Promise<Context> {
-    if (endpoint.caller === "public") return contextFor(services, req.requestId, req.address, { kind: "anonymous" });
+    if (endpoint.caller === "public")
+      return contextFor(services, req.requestId, req.address, { kind: "anonymous" });
     const host = await authenticateHost(services.db, bearerOf(req.headers.authorization), endpoint.caller);
     return contextFor(services, req.requestId, req.address, host);
   }
 }
 
-function contextFor(services: Services, requestId: string, address: string, actor: Context["actor"]): Context {
+function contextFor(
+  services: Services,
+  requestId: string,
+  address: string,
+  actor: Context["actor"],
+): Context {
   return outsideTransaction({ services, actor, requestId, address, log: services.log.child({ requestId }) });
 }
 

@@ -8,7 +8,9 @@ export function requireOwnOrigin(req: IncomingMessage, origins: string[]): void 
   const origin = req.headers.origin;
   if (origin === undefined && req.headers.cookie === undefined) return;
   if (origin !== undefined && origins.includes(origin)) return;
-  throw new HelmError("FORBIDDEN", "This request does not come from the console's own address.", { origin: origin ?? null });
+  throw new HelmError("FORBIDDEN", "This request does not come from the console's own address.", {
+    origin: origin ?? null,
+  });
 }
 
 /** Sockets: a handshake may lack an origin (same-origin polling, workers), but never name another site's. */

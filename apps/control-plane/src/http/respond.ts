@@ -14,7 +14,10 @@ export function setSecurityHeaders(res: ServerResponse): void {
 
 export function sendJson(res: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
-  res.writeHead(status, { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(text) });
+  res.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(text),
+  });
   res.end(text);
 }
 
@@ -24,5 +27,7 @@ export function sendError(res: ServerResponse, error: HelmError, requestId: stri
     return;
   }
   const details = error.code === "INTERNAL" ? {} : error.details;
-  sendJson(res, httpStatus(error.code), { error: { code: error.code, message: error.userMessage, details, request_id: requestId } });
+  sendJson(res, httpStatus(error.code), {
+    error: { code: error.code, message: error.userMessage, details, request_id: requestId },
+  });
 }

@@ -23,7 +23,8 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 export async function createKey({ ctx, input }: Call<z.infer<typeof CreateKeyInput>>) {
   const tenant = await ctx.db.tenant.findUnique({ where: { id: input.tenantId } });
   if (!tenant) throw new HelmError("NOT_FOUND", "There is no such tenant.");
-  if (input.expiresAt && input.expiresAt <= new Date()) throw new HelmError("BAD_REQUEST", "The expiry lies in the past.");
+  if (input.expiresAt && input.expiresAt <= new Date())
+    throw new HelmError("BAD_REQUEST", "The expiry lies in the past.");
   const prefix = `hlm_${Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join("")}`;
   const key = `${prefix}_${randomSecret(32)}`;
   const { id } = await ctx.db.apiKey.create({
@@ -40,7 +41,12 @@ export async function createKey({ ctx, input }: Call<z.infer<typeof CreateKeyInp
     verb: "key.create",
     entity: "key",
     entityId: id,
-    after: { tenant: tenant.name, name: input.name, prefix, expiresAt: input.expiresAt?.toISOString() ?? null },
+    after: {
+      tenant: tenant.name,
+      name: input.name,
+      prefix,
+      expiresAt: input.expiresAt?.toISOString() ?? null,
+    },
   });
   return { id, key, prefix };
 }

@@ -19,7 +19,13 @@ export const keyRouter = router({
   list: query
     .input(z.object({ tenantId: z.uuid() }))
     .output(z.array(KeyOut))
-    .query(({ ctx, input }) => ctx.db.apiKey.findMany({ where: { tenantId: input.tenantId }, omit: { hash: true }, orderBy: { createdAt: "desc" } })),
+    .query(({ ctx, input }) =>
+      ctx.db.apiKey.findMany({
+        where: { tenantId: input.tenantId },
+        omit: { hash: true },
+        orderBy: { createdAt: "desc" },
+      }),
+    ),
   create: mutation.input(CreateKeyInput).output(CreateKeyOutput).mutation(createKey),
   revoke: mutation.input(RevokeKeyInput).output(RevokeKeyOutput).mutation(revokeKey),
 });

@@ -6,7 +6,11 @@ import { refreshPairStatus } from "../pair/refresh-status";
 import { nextMapperState } from "./states";
 
 export const MapperIdInput = z.object({ id: z.uuid() });
-export const MapperStateOutput = z.object({ id: z.uuid(), state: z.enum(["ACTIVE", "INACTIVE", "RETIRED"]), pairStatus: z.enum(["ELIGIBLE", "TRANSFER_INELIGIBLE", "NOT_CALIBRATED"]) });
+export const MapperStateOutput = z.object({
+  id: z.uuid(),
+  state: z.enum(["ACTIVE", "INACTIVE", "RETIRED"]),
+  pairStatus: z.enum(["ELIGIBLE", "TRANSFER_INELIGIBLE", "NOT_CALIBRATED"]),
+});
 
 export async function lockMapper(ctx: Context, id: string) {
   const mapper = await ctx.db.mapper.findUnique({ where: { id } });
@@ -18,11 +22,18 @@ export async function lockMapper(ctx: Context, id: string) {
 /** One active mapper a pair: the one that was becomes INACTIVE in the same transaction. */
 export async function activateMapper({ ctx, input }: Call<z.infer<typeof MapperIdInput>>) {
   const mapper = await lockMapper(ctx, input.id);
-  if (mapper.verdict !== "CLEARED") throw new HelmError("NOT_CLEARED", "Only a mapper that cleared the gate can be activated.");
+  if (mapper.verdict !== "CLEARED")
+    throw new HelmError("NOT_CLEARED", "Only a mapper that cleared the gate can be activated.");
   const state = nextMapperState(mapper.state, "activate");
   const before = await ctx.db.mapper.findFirst({ where: { pairId: mapper.pairId, state: "ACTIVE" } });
-  await ctx.db.mapper.updateMany({ where: { pairId: mapper.pairId, state: "ACTIVE" }, data: { state: "INACTIVE", revision: { increment: 1 } } });
-  await ctx.db.mapper.update({ where: { id: mapper.id }, data: { state, activatedAt: new Date(), revision: { increment: 1 } } });
+  await ctx.db.mapper.updateMany({
+    where: { pairId: mapper.pairId, state: "ACTIVE" },
+    data: { state: "INACTIVE", revision: { increment: 1 } },
+  });
+  await ctx.db.mapper.update({
+    where: { id: mapper.id },
+    data: { state, activatedAt: new Date(), revision: { increment: 1 } },
+  });
   const pairStatus = await refreshPairStatus(ctx, mapper.pairId);
   await writeAudit(ctx, {
     verb: "mapper.activate",

@@ -22,11 +22,18 @@ export const MapperOut = z.object({
   score: ScoreSummary.nullable(),
 });
 
-export async function listMappers(ctx: Context, where: { pairId?: string; id?: string }): Promise<z.infer<typeof MapperOut>[]> {
+export async function listMappers(
+  ctx: Context,
+  where: { pairId?: string; id?: string },
+): Promise<z.infer<typeof MapperOut>[]> {
   const rows = await ctx.db.mapper.findMany({
     where,
     omit: { manifest: true },
-    include: { artifact: true, pair: { include: { source: true, target: true } }, calibration: { include: { score: true } } },
+    include: {
+      artifact: true,
+      pair: { include: { source: true, target: true } },
+      calibration: { include: { score: true } },
+    },
     orderBy: { id: "desc" },
     take: 200,
   });

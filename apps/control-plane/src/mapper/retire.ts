@@ -9,7 +9,10 @@ import { nextMapperState } from "./states";
 export async function retireMapper({ ctx, input }: Call<z.infer<typeof MapperIdInput>>) {
   const mapper = await lockMapper(ctx, input.id);
   const state = nextMapperState(mapper.state, "retire");
-  await ctx.db.mapper.update({ where: { id: mapper.id }, data: { state, retiredAt: new Date(), revision: { increment: 1 } } });
+  await ctx.db.mapper.update({
+    where: { id: mapper.id },
+    data: { state, retiredAt: new Date(), revision: { increment: 1 } },
+  });
   const pairStatus = await refreshPairStatus(ctx, mapper.pairId);
   await writeAudit(ctx, {
     verb: "mapper.retire",

@@ -13,7 +13,9 @@ const ModelOut = z.object({
 
 export const modelRouter = router({
   list: query.output(z.array(ModelOut)).query(async ({ ctx }) => {
-    const workers = (await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } })).filter(isConnected);
+    const workers = (await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } })).filter(
+      isConnected,
+    );
     const known = await ctx.db.model.findMany();
     const offered = workers.map((worker) => Offers.parse(worker.offers).models ?? []);
     const ids = [...new Set([...offered.flat(), ...known.map((model) => model.name)])].sort();

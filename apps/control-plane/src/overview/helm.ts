@@ -62,14 +62,22 @@ export async function readHelmOverview(ctx: Context): Promise<z.infer<typeof Hel
       routableNow: routable.length,
     },
     route,
-    turningOnWouldChange: await describeTurningOn(ctx, { route, enabled, ready: routable.length, connected: connected.length }),
+    turningOnWouldChange: await describeTurningOn(ctx, {
+      route,
+      enabled,
+      ready: routable.length,
+      connected: connected.length,
+    }),
     gate: setting.gate,
     gateOn: setting.gateOn,
   };
 }
 
 async function newestGeneration(ctx: Context): Promise<number> {
-  const newest = await ctx.db.routingSnapshot.findFirst({ orderBy: { generation: "desc" }, select: { generation: true } });
+  const newest = await ctx.db.routingSnapshot.findFirst({
+    orderBy: { generation: "desc" },
+    select: { generation: true },
+  });
   return newest?.generation ?? 0;
 }
 
@@ -81,10 +89,15 @@ function isReadyFor(node: Node, pairId: string | null, generation: number): bool
 /** The best verdict among the nodes: one allowed GPU is enough for Helm to be used there. */
 function fleetHardware(nodes: Node[]) {
   const nodesAllowed = nodes.filter((node) => node.hardware === "allowed").length;
-  const best = nodes.find((node) => node.hardware === "allowed") ?? nodes.find((node) => node.hardware === "refused") ?? nodes[0];
+  const best =
+    nodes.find((node) => node.hardware === "allowed") ??
+    nodes.find((node) => node.hardware === "refused") ??
+    nodes[0];
   const none = { verdict: "none" as const, sentence: "No node has joined yet." };
   if (!best) return { ...none, nodesAllowed };
   const development = best.hardware === "none" && best.development;
-  const sentence = development ? `${best.hardwareSentence} Helm runs there on the CPU, for development.` : best.hardwareSentence;
+  const sentence = development
+    ? `${best.hardwareSentence} Helm runs there on the CPU, for development.`
+    : best.hardwareSentence;
   return { verdict: best.hardware, sentence, nodesAllowed };
 }

@@ -12,10 +12,15 @@ interface Facts {
 }
 
 /** What production would do differently with the switch on, in words, from what stands in the database now. */
-export async function describeTurningOn(ctx: Context, { route, enabled, ready, connected }: Facts): Promise<string> {
+export async function describeTurningOn(
+  ctx: Context,
+  { route, enabled, ready, connected }: Facts,
+): Promise<string> {
   if (!route) return "Nothing: no route exists. Register a pair first.";
-  if (enabled.length === 0) return `Nothing yet: every tenant is excluded. Requests to ${route.name} go on being served by the target.`;
-  const who = enabled.length === 1 ? `tenant ${enabled[0]}` : `${enabled.length} tenants (${enabled.join(", ")})`;
+  if (enabled.length === 0)
+    return `Nothing yet: every tenant is excluded. Requests to ${route.name} go on being served by the target.`;
+  const who =
+    enabled.length === 1 ? `tenant ${enabled[0]}` : `${enabled.length} tenants (${enabled.join(", ")})`;
   const { pairs } = await compileRouting(ctx.db);
   const pair = pairs.find((row) => row.id === route.pairId);
   const pilot = pair?.pilot ?? "the pilot";

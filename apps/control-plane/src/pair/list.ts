@@ -36,8 +36,16 @@ export type PairOut = z.infer<typeof PairOut>;
 const forPair = {
   source: true,
   target: true,
-  mappers: { where: { state: "ACTIVE" }, include: { artifact: true, calibration: { include: { score: true } } } },
-  calibrations: { where: { OR: [{ state: { in: ["QUEUED", "RUNNING"] } }, { score: { isNot: null } }] }, include: { score: true }, orderBy: { id: "desc" }, take: 2 },
+  mappers: {
+    where: { state: "ACTIVE" },
+    include: { artifact: true, calibration: { include: { score: true } } },
+  },
+  calibrations: {
+    where: { OR: [{ state: { in: ["QUEUED", "RUNNING"] } }, { score: { isNot: null } }] },
+    include: { score: true },
+    orderBy: { id: "desc" },
+    take: 2,
+  },
   _count: { select: { calibrations: true } },
 } satisfies Prisma.PairInclude;
 
@@ -45,7 +53,10 @@ type PairFound = Prisma.PairGetPayload<{ include: typeof forPair }>;
 
 export async function listPairs(ctx: Context): Promise<PairOut[]> {
   const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
-  const pairs = await ctx.db.pair.findMany({ include: forPair, orderBy: [{ control: "asc" }, { id: "asc" }] });
+  const pairs = await ctx.db.pair.findMany({
+    include: forPair,
+    orderBy: [{ control: "asc" }, { id: "asc" }],
+  });
   return pairs.map((pair) => pairOut(pair, setting, pairs));
 }
 
@@ -69,7 +80,9 @@ function pairOut(
   const mapper = pair.mappers[0];
   const mapperScore = mapper?.calibration.score;
   const lastScore = scored?.score ? scoreSummary(scored.score, scored.developmentOnly) : null;
-  const reverse = others.find((other) => other.sourceId === pair.targetId && other.targetId === pair.sourceId && other.id !== pair.id);
+  const reverse = others.find(
+    (other) => other.sourceId === pair.targetId && other.targetId === pair.sourceId && other.id !== pair.id,
+  );
   return {
     id: pair.id,
     name: `${pair.source.name} -> ${pair.target.name}`,

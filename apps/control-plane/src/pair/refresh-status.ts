@@ -9,7 +9,11 @@ export async function refreshPairStatus(ctx: Context, pairId: string): Promise<P
     orderBy: [{ finishedAt: "desc" }, { id: "desc" }],
     select: { verdict: true },
   });
-  const status: PairStatus = active ? "ELIGIBLE" : last?.verdict === "BELOW_GATE" ? "TRANSFER_INELIGIBLE" : "NOT_CALIBRATED";
+  const status: PairStatus = active
+    ? "ELIGIBLE"
+    : last?.verdict === "BELOW_GATE"
+      ? "TRANSFER_INELIGIBLE"
+      : "NOT_CALIBRATED";
   await ctx.db.pair.update({ where: { id: pairId }, data: { status } });
   ctx.audited.add("pair");
   return status;

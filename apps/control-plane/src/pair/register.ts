@@ -7,7 +7,10 @@ import type { Call, Context } from "../context";
 /** As a hub names models, or a folder under an allowed root: no path that climbs, no address. */
 export const ModelId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,95}){0,3}$/, "a model id such as owner/name")
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,95}){0,3}$/,
+    "a model id such as owner/name",
+  )
   .refine((id) => !id.includes(".."), "no path may climb");
 
 export const RegisterPairInput = z.object({ sourceModel: ModelId, targetModel: ModelId });
@@ -16,14 +19,31 @@ export const RegisterPairOutput = z.object({ registrationId: z.uuid() });
 /** Asks a worker to look at both models; what it reports decides. */
 export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterPairInput>>) {
   const { sourceModel, targetModel } = input;
-  const existing = await ctx.db.pair.findFirst({ where: { source: { name: sourceModel }, target: { name: targetModel } } });
-  if (existing) throw new HelmError("PAIR_EXISTS", `The pair ${sourceModel} -> ${targetModel} is registered already.`, { pairId: existing.id });
-  const pending = await ctx.db.pairRegistration.findFirst({ where: { sourceModel, targetModel, state: "PENDING" } });
-  if (pending) throw new HelmError("CONFLICT", "This registration is under way already.", { registrationId: pending.id });
+  const existing = await ctx.db.pair.findFirst({
+    where: { source: { name: sourceModel }, target: { name: targetModel } },
+  });
+  if (existing)
+    throw new HelmError("PAIR_EXISTS", `The pair ${sourceModel} -> ${targetModel} is registered already.`, {
+      pairId: existing.id,
+    });
+  const pending = await ctx.db.pairRegistration.findFirst({
+    where: { sourceModel, targetModel, state: "PENDING" },
+  });
+  if (pending)
+    throw new HelmError("CONFLICT", "This registration is under way already.", {
+      registrationId: pending.id,
+    });
   const sourceInspectionId = await requestInspection(ctx, sourceModel);
-  const targetInspectionId = sourceModel === targetModel ? sourceInspectionId : await requestInspection(ctx, targetModel);
+  const targetInspectionId =
+    sourceModel === targetModel ? sourceInspectionId : await requestInspection(ctx, targetModel);
   const registration = await ctx.db.pairRegistration.create({
-    data: { sourceModel, targetModel, sourceInspectionId, targetInspectionId, requestedBy: actorName(ctx.actor) },
+    data: {
+      sourceModel,
+      targetModel,
+      sourceInspectionId,
+      targetInspectionId,
+      requestedBy: actorName(ctx.actor),
+    },
   });
   await writeAudit(ctx, {
     verb: "pair.register",

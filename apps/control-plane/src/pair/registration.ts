@@ -2,7 +2,11 @@ import { HelmError, PairCause } from "@helm/contracts";
 import { z } from "zod";
 import type { Call } from "../context";
 
-export const CauseOut = z.object({ cause: PairCause, model: z.enum(["source", "target", "both"]), sentence: z.string() });
+export const CauseOut = z.object({
+  cause: PairCause,
+  model: z.enum(["source", "target", "both"]),
+  sentence: z.string(),
+});
 
 export const RegistrationInput = z.object({ id: z.uuid() });
 export const RegistrationOut = z.object({
@@ -22,5 +26,15 @@ export async function getRegistration({ ctx, input }: Call<z.infer<typeof Regist
   const row = await ctx.db.pairRegistration.findUnique({ where: { id: input.id } });
   if (!row) throw new HelmError("NOT_FOUND", "There is no such registration.");
   const { id, sourceModel, targetModel, state, message, pairId, createdAt, decidedAt } = row;
-  return { id, sourceModel, targetModel, state, causes: z.array(CauseOut).parse(row.causes), message, pairId, createdAt, decidedAt };
+  return {
+    id,
+    sourceModel,
+    targetModel,
+    state,
+    causes: z.array(CauseOut).parse(row.causes),
+    message,
+    pairId,
+    createdAt,
+    decidedAt,
+  };
 }

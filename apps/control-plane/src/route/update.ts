@@ -37,11 +37,19 @@ export async function updateRoute({ ctx, input }: Call<z.infer<typeof UpdateRout
     },
   });
   if (changed.count === 0) {
-    throw new HelmError("CONFLICT", "Someone else changed this route meanwhile. Look at it again.", { revision: before.revision });
+    throw new HelmError("CONFLICT", "Someone else changed this route meanwhile. Look at it again.", {
+      revision: before.revision,
+    });
   }
   const after = await readRoute(ctx, input.name);
   if (!after) throw new HelmError("NOT_FOUND", `There is no route ${input.name}.`);
-  await writeAudit(ctx, { verb: "route.update", entity: "route", entityId: after.id, before: audited(before), after: audited(after) });
+  await writeAudit(ctx, {
+    verb: "route.update",
+    entity: "route",
+    entityId: after.id,
+    before: audited(before),
+    after: audited(after),
+  });
   return after;
 }
 

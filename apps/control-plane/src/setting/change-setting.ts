@@ -16,7 +16,9 @@ export async function changeSetting(ctx: Context, change: SettingChange) {
     data: { ...change.data, revision: { increment: 1 } },
   });
   if (changed.count === 0) {
-    throw new HelmError("CONFLICT", "Someone else changed the settings meanwhile. Look at them again.", { revision: before.revision });
+    throw new HelmError("CONFLICT", "Someone else changed the settings meanwhile. Look at them again.", {
+      revision: before.revision,
+    });
   }
   const after = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
   const { helmEnabled, killSwitch } = before;

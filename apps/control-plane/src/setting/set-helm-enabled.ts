@@ -5,5 +5,9 @@ import { changeSetting } from "./change-setting";
 export const SetHelmEnabledInput = z.object({ enabled: z.boolean(), revision: z.number().int() });
 
 export function setHelmEnabled({ ctx, input }: Call<z.infer<typeof SetHelmEnabledInput>>) {
-  return changeSetting(ctx, { verb: "setting.setHelmEnabled", revision: input.revision, data: { helmEnabled: input.enabled } });
+  return changeSetting(ctx, {
+    verb: "setting.setHelmEnabled",
+    revision: input.revision,
+    data: { helmEnabled: input.enabled },
+  });
 }

@@ -11,7 +11,10 @@ export const CreateAdministratorInput = z.object({
   token: z.string().max(200),
   email: z.email().max(200),
   name: z.string().trim().min(1).max(100),
-  password: z.string().min(PASSWORD_LENGTH.min, `at least ${PASSWORD_LENGTH.min} characters`).max(PASSWORD_LENGTH.max),
+  password: z
+    .string()
+    .min(PASSWORD_LENGTH.min, `at least ${PASSWORD_LENGTH.min} characters`)
+    .max(PASSWORD_LENGTH.max),
 });
 export const CreateAdministratorOutput = z.object({ id: z.uuid(), email: z.string() });
 
@@ -26,7 +29,8 @@ export async function createAdministrator({ ctx, input }: Call<z.infer<typeof Cr
   // Counted outside this transaction: a refused try must stay counted.
   await countTry(ctx.services.db, `setup:${ctx.address}`, { max: 10, windowMs: 60_000 });
   await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${SETUP_LOCK}::bigint)`;
-  if (!(await setupIsOpen(ctx))) throw new HelmError("SETUP_CLOSED", "There is an administrator already. Sign in.");
+  if (!(await setupIsOpen(ctx)))
+    throw new HelmError("SETUP_CLOSED", "There is an administrator already. Sign in.");
   const expected = ctx.services.config.setupToken;
   if (!expected || !secretsEqual(input.token, expected)) {
     throw new HelmError("TOKEN_INVALID", "This is not the setup token. The start command printed it.");
@@ -35,8 +39,18 @@ export async function createAdministrator({ ctx, input }: Call<z.infer<typeof Cr
     data: { email: input.email.toLowerCase(), name: input.name, role: "admin", emailVerified: true },
   });
   await ctx.db.account.create({
-    data: { accountId: user.id, providerId: "credential", userId: user.id, password: await hashPassword(input.password) },
+    data: {
+      accountId: user.id,
+      providerId: "credential",
+      userId: user.id,
+      password: await hashPassword(input.password),
+    },
   });
-  await writeAudit(ctx, { verb: "setup.createAdministrator", entity: "user", entityId: user.id, after: { email: user.email, role: user.role } });
+  await writeAudit(ctx, {
+    verb: "setup.createAdministrator",
+    entity: "user",
+    entityId: user.id,
+    after: { email: user.email, role: user.role },
+  });
   return { id: user.id, email: user.email };
 }

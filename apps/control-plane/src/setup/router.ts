@@ -1,8 +1,18 @@
 import { z } from "zod";
 import { mutation, query, router } from "../trpc/procedure";
-import { CreateAdministratorInput, CreateAdministratorOutput, createAdministrator, setupIsOpen } from "./create-administrator";
+import {
+  CreateAdministratorInput,
+  CreateAdministratorOutput,
+  createAdministrator,
+  setupIsOpen,
+} from "./create-administrator";
 
 export const setupRouter = router({
-  status: query.output(z.object({ open: z.boolean() })).query(async ({ ctx }) => ({ open: await setupIsOpen(ctx) })),
-  createAdministrator: mutation.input(CreateAdministratorInput).output(CreateAdministratorOutput).mutation(createAdministrator),
+  status: query
+    .output(z.object({ open: z.boolean() }))
+    .query(async ({ ctx }) => ({ open: await setupIsOpen(ctx) })),
+  createAdministrator: mutation
+    .input(CreateAdministratorInput)
+    .output(CreateAdministratorOutput)
+    .mutation(createAdministrator),
 });

@@ -8,7 +8,11 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
   const setting = await db.setting.findUniqueOrThrow({ where: { id: 1 } });
   const routes = await db.route.findMany({ orderBy: { name: "asc" } });
   const pairs = await db.pair.findMany({
-    include: { source: true, target: true, mappers: { where: { state: "ACTIVE" }, include: { artifact: true } } },
+    include: {
+      source: true,
+      target: true,
+      mappers: { where: { state: "ACTIVE" }, include: { artifact: true } },
+    },
     orderBy: { id: "asc" },
   });
   return {

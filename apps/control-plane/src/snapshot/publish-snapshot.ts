@@ -22,7 +22,9 @@ export async function publishSnapshot(ctx: Context): Promise<number> {
     ...content,
   };
   const signed = ctx.services.signer.sign(JSON.stringify(snapshot));
-  await ctx.db.routingSnapshot.create({ data: { generation, contentSha256, reason: ctx.requestId, ...signed } });
+  await ctx.db.routingSnapshot.create({
+    data: { generation, contentSha256, reason: ctx.requestId, ...signed },
+  });
   ctx.audited.add("snapshot");
   ctx.afterCommit(() => ctx.services.hub.pushDocuments());
   return generation;

@@ -12,11 +12,19 @@ export const CreateTenantInput = z.object({
 });
 
 /** Every tenant starts excluded. */
-export async function createTenant({ ctx, input }: Call<z.infer<typeof CreateTenantInput>>): Promise<TenantOut> {
+export async function createTenant({
+  ctx,
+  input,
+}: Call<z.infer<typeof CreateTenantInput>>): Promise<TenantOut> {
   if (await ctx.db.tenant.findUnique({ where: { name: input.name } })) {
     throw new HelmError("CONFLICT", `There is a tenant ${input.name} already.`);
   }
   const tenant = await ctx.db.tenant.create({ data: { name: input.name }, include: withKeys });
-  await writeAudit(ctx, { verb: "tenant.create", entity: "tenant", entityId: tenant.id, after: { name: tenant.name, enabled: false } });
+  await writeAudit(ctx, {
+    verb: "tenant.create",
+    entity: "tenant",
+    entityId: tenant.id,
+    after: { name: tenant.name, enabled: false },
+  });
   return tenantOut(tenant);
 }

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { Call } from "../context";
 
-export const TrafficInput = z.object({ hours: z.number().int().min(1).max(720).default(24) }).default({ hours: 24 });
+export const TrafficInput = z
+  .object({ hours: z.number().int().min(1).max(720).default(24) })
+  .default({ hours: 24 });
 export const TrafficOutput = z.object({
   since: z.date(),
   rows: z.array(
@@ -26,7 +28,9 @@ export async function summariseTraffic({ ctx, input }: Call<z.infer<typeof Traff
     where: { bucket: { gte: since } },
     _sum: { requests: true, tokensMoved: true, firstTokenMsSum: true },
   });
-  const tenants = new Map((await ctx.db.tenant.findMany({ select: { id: true, name: true } })).map((row) => [row.id, row.name]));
+  const tenants = new Map(
+    (await ctx.db.tenant.findMany({ select: { id: true, name: true } })).map((row) => [row.id, row.name]),
+  );
   const pairs = await ctx.db.pair.findMany({ include: { source: true, target: true } });
   const names = new Map(pairs.map((pair) => [pair.id, `${pair.source.name} -> ${pair.target.name}`]));
   const rows = groups.map((group) => {

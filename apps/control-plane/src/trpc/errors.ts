@@ -55,9 +55,17 @@ export function toHelmError(error: unknown): HelmError {
   if (error instanceof TRPCError) return fromTrpc(error);
   if (error instanceof ZodError) return badRequest(error);
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
-    if (error.code === "P2002") return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
-    if (error.code === "P2025") return new HelmError("NOT_FOUND", "This does not exist any more.", {}, { cause: error });
-    if (error.code === "P2034") return new HelmError("CONFLICT", "Someone changed this at the same moment. Try again.", {}, { cause: error });
+    if (error.code === "P2002")
+      return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
+    if (error.code === "P2025")
+      return new HelmError("NOT_FOUND", "This does not exist any more.", {}, { cause: error });
+    if (error.code === "P2034")
+      return new HelmError(
+        "CONFLICT",
+        "Someone changed this at the same moment. Try again.",
+        {},
+        { cause: error },
+      );
   }
   const message = error instanceof Error ? error.message : String(error);
   return new HelmError("INTERNAL", "Something went wrong on the server.", {}, { cause: error, message });
@@ -72,12 +80,21 @@ function fromTrpc(error: TRPCError): HelmError {
   if (error.cause instanceof ZodError && error.code === "BAD_REQUEST") return badRequest(error.cause);
   if (error.code === "NOT_FOUND") return new HelmError("NOT_FOUND", "There is no such procedure.");
   if (error.code === "INTERNAL_SERVER_ERROR" && error.cause) return toHelmError(error.cause);
-  if (error.code === "INTERNAL_SERVER_ERROR") return new HelmError("INTERNAL", "Something went wrong on the server.", {}, { cause: error, message: error.message });
+  if (error.code === "INTERNAL_SERVER_ERROR")
+    return new HelmError(
+      "INTERNAL",
+      "Something went wrong on the server.",
+      {},
+      { cause: error, message: error.message },
+    );
   return new HelmError("BAD_REQUEST", error.message, {}, { cause: error });
 }
 
 function badRequest(error: ZodError): HelmError {
-  const issues = error.issues.map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+  const issues = error.issues.map((issue) => ({
+    path: issue.path.map(String).join("."),
+    message: issue.message,
+  }));
   const first = issues[0];
   const sentence = first ? `${first.path || "input"}: ${first.message}` : "The input is not valid.";
   return new HelmError("BAD_REQUEST", sentence, { issues }, { cause: error });

@@ -1,0 +1,170 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { createServer, type Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createDb, type Db } from "@helm/db";
+import { Server } from "socket.io";
+import { hashSecret } from "./access/secret";
+import { artifactEndpoints } from "./artifact/endpoints";
+import { ArtifactStore } from "./artifact/store";
+import { createAuth } from "./auth/auth";
+import { openConsoleSockets } from "./calibration/console-socket";
+import { workerEndpoints } from "./calibration/endpoints";
+import { renewAllLeases, sweepLeases } from "./calibration/lease";
+import { openWorkerSockets } from "./calibration/worker-socket";
+import type { Config } from "./config";
+import type { Context, Services } from "./context";
+import { healthEndpoints } from "./health/endpoints";
+import { createMetrics } from "./health/metrics";
+import { storeJoinToken } from "./host/create-join-token";
+import { hostEndpoints } from "./host/endpoints";
+import { createHandler } from "./http/handler";
+import { socketOriginAllowed } from "./http/origin";
+import { Hub } from "./hub";
+import { sweepInspections } from "./inspection/jobs";
+import type { Log } from "./logging";
+import { seedBundled } from "./seed/bundled";
+import { openNodeSockets } from "./snapshot/node-socket";
+import { publishAccessList } from "./snapshot/publish-access-list";
+import { loadSigner } from "./snapshot/signer";
+import { inTransaction, outsideTransaction } from "./transaction";
+
+const ARTIFACT_MAX_BYTES = 64 * 1024 ** 3;
+const SOCKET_MAX_BYTES = 16 * 1024 ** 2;
+const ACCESS_LIST_MAX_AGE_MS = 60 * 60_000;
+
+export interface ControlPlane {
+  services: Services;
+  /** Where it listens, on loopback or the bound address. */
+  url: string;
+  setupToken: string;
+  /** True where no token was given and this one has to be shown to a person. */
+  setupTokenIsNew: boolean;
+  stop(): Promise<void>;
+}
+
+/** Everything but the process: no signals, no environment. Migrations are the caller's. */
+export async function startControlPlane(given: Config, log: Log): Promise<ControlPlane> {
+  const setupToken = given.setupToken ?? randomBytes(18).toString("base64url");
+  const config: Config = { ...given, setupToken };
+  const db = createDb(config.databaseUrl);
+  const http = createServer({ requestTimeout: 0, headersTimeout: 20_000 });
+  const io = new Server(http, {
+    path: "/socket.io",
+    addTrailingSlash: false,
+    serveClient: false,
+    maxHttpBufferSize: SOCKET_MAX_BYTES,
+    pingInterval: 10_000,
+    pingTimeout: 10_000,
+    allowRequest: (req, decide) => decide(null, socketOriginAllowed(req, config.origins)),
+  });
+  const hub = new Hub(io);
+  const signer = await loadSigner(config.stateDir);
+  const artifacts = new ArtifactStore(config.artifactDir, ARTIFACT_MAX_BYTES);
+  const services: Services = { config, db, log, hub, signer, artifacts };
+  const auth = createAuth(services);
+  const metrics = createMetrics(db);
+  const endpoints = [...hostEndpoints, ...workerEndpoints, ...artifactEndpoints, ...healthEndpoints(metrics)];
+  const handle = createHandler(services, auth, endpoints);
+  http.on("request", (req, res) => {
+    if (req.url?.startsWith("/socket.io")) return;
+    const started = performance.now();
+    res.on("close", () => {
+      metrics.requests.inc({ method: req.method ?? "", status: `${Math.floor(res.statusCode / 100)}xx` });
+      metrics.seconds.observe((performance.now() - started) / 1000);
+    });
+    handle(req, res);
+  });
+  openConsoleSockets(services, auth);
+  openWorkerSockets(services);
+  openNodeSockets(services);
+  await prepare(services);
+  const timers = startTimers(services);
+  const url = await listen(http, config);
+  return {
+    services,
+    url,
+    setupToken,
+    setupTokenIsNew: given.setupToken === undefined,
+    stop: () => stop({ http, io, hub, db, timers }),
+  };
+}
+
+function systemContext(services: Services, name: string): Context {
+  const requestId = randomUUID();
+  return outsideTransaction({
+    services,
+    actor: { kind: "system", name },
+    requestId,
+    address: "local",
+    log: services.log.child({ requestId }),
+  });
+}
+
+/** Leases get a full period, brought tokens are kept, seeds are sown, and the first documents are written. */
+async function prepare(services: Services): Promise<void> {
+  await inTransaction(systemContext(services, "boot"), { audited: false, publish: true }, async (ctx) => {
+    await renewAllLeases(ctx);
+    for (const { kind, token } of services.config.bootstrapTokens) {
+      const known = await ctx.db.joinToken.findUnique({ where: { hash: hashSecret(token) } });
+      if (!known) await storeJoinToken(ctx, kind, token);
+    }
+  });
+  if (services.config.seeds.includes("bundled")) {
+    await inTransaction(systemContext(services, "seed"), { audited: false, publish: true }, seedBundled);
+  }
+}
+
+function startTimers(services: Services): NodeJS.Timeout[] {
+  const sweepMs = Math.max(250, Math.min(5_000, services.config.leaseMs / 4));
+  const sweep = (ctx: Context) => sweepLeases(ctx).then(() => sweepInspections(ctx));
+  return [
+    every(sweepMs, services, "sweeper", sweep),
+    every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),
+  ];
+}
+
+/** A tick that fails is logged and the next one tries again; ticks never overlap. */
+function every(
+  ms: number,
+  services: Services,
+  name: string,
+  work: (ctx: Context) => Promise<unknown>,
+): NodeJS.Timeout {
+  let busy = false;
+  return setInterval(() => {
+    if (busy) return;
+    busy = true;
+    inTransaction(systemContext(services, name), { audited: false, publish: false }, work)
+      .catch((error: unknown) => services.log.warn({ err: error, timer: name }, "a timer's work failed"))
+      .finally(() => {
+        busy = false;
+      });
+  }, ms);
+}
+
+function listen(http: HttpServer, config: Config): Promise<string> {
+  return new Promise((resolve, reject) => {
+    http.once("error", reject);
+    http.listen(config.port, config.bind, () => {
+      const { port } = http.address() as AddressInfo;
+      const host = config.bind.includes(":") ? `[${config.bind}]` : config.bind;
+      resolve(`http://${host}:${port}`);
+    });
+  });
+}
+
+interface Running {
+  http: HttpServer;
+  io: Server;
+  hub: Hub;
+  db: Db;
+  timers: NodeJS.Timeout[];
+}
+
+async function stop({ http, io, hub, db, timers }: Running): Promise<void> {
+  for (const timer of timers) clearInterval(timer);
+  hub.close();
+  await io.close();
+  http.closeAllConnections();
+  await db.$disconnect();
+}

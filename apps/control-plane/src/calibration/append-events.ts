@@ -1,0 +1,120 @@
+import type { CalibrationEvent, CalibrationUpdate, EventAck, EventBatch } from "@helm/contracts";
+import type { Prisma } from "@helm/db";
+import type { Call, Context } from "../context";
+import { holdLease } from "./lease";
+
+type Numbered = EventBatch["events"][number];
+
+/** Rows first, then the room of that run. Repeated events are dropped, a gap is refused with the last number we have. */
+export async function appendEvents({ ctx, input }: Call<EventBatch>): Promise<EventAck> {
+  const { calibration, attempt } = await holdLease(ctx, input.job, input.attempt);
+  const fresh = input.events.filter(({ seq }) => seq > attempt.lastSeq);
+  if (fresh.length === 0) return { ok: true, last_seq: attempt.lastSeq };
+  if (fresh.some(({ seq }, i) => seq !== attempt.lastSeq + 1 + i))
+    return { ok: false, last_seq: attempt.lastSeq, code: "GAP" };
+  const lastSeq = attempt.lastSeq + fresh.length;
+  await ctx.db.calibrationEvent.createMany({ data: fresh.map((numbered) => eventRow(attempt.id, numbered)) });
+  await storeCounts(ctx, attempt.id, fresh);
+  await ctx.db.calibrationAttempt.update({ where: { id: attempt.id }, data: { lastSeq } });
+  const progress = foldProgress(calibration, fresh);
+  const after = await ctx.db.calibration.update({
+    where: { id: calibration.id },
+    data: { ...progress, lastSeq, lastUpdateAt: new Date() },
+  });
+  const update: CalibrationUpdate = {
+    calibration: after.id,
+    attempt: attempt.number,
+    last_seq: lastSeq,
+    state: after.state,
+    stage: after.stage,
+    percent: after.percent,
+    rate: after.rate,
+    unit: after.unit,
+    lines: fresh.flatMap(({ seq, event }) =>
+      event.type === "log" ? [{ seq, at: event.at, level: event.level, message: event.message }] : [],
+    ),
+  };
+  ctx.afterCommit(() => ctx.services.hub.updateCalibration(update));
+  return { ok: true, last_seq: lastSeq };
+}
+
+function eventRow(attemptId: string, { seq, event }: Numbered): Prisma.CalibrationEventCreateManyInput {
+  const { v: _, at, type, ...rest } = event;
+  const body = event.type === "counts" ? { arm: event.arm, n: event.sequences.length } : rest;
+  return { attemptId, seq, type, at: validDate(at), body: body as Prisma.InputJsonValue };
+}
+
+/** A worker's clock may be wrong; a time that cannot be read is replaced by ours. */
+function validDate(text: string): Date {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? new Date() : date;
+}
+
+async function storeCounts(ctx: Context, attemptId: string, events: Numbered[]): Promise<void> {
+  const data = events.flatMap(({ event }) => {
+    if (event.type !== "counts") return [];
+    return event.sequences.map((row) => ({
+      attemptId,
+      arm: event.arm,
+      split: row.split,
+      sequence: row.id,
+      domain: row.domain,
+      prefixes: row.prefixes,
+      firstAgree: row.first.agree,
+      firstTotal: row.first.total,
+      earlyAgree: row.early.agree,
+      earlyTotal: row.early.total,
+      lateAgree: row.late.agree,
+      lateTotal: row.late.total,
+      klSum: row.kl_sum,
+      recovered: row.recovered,
+      lost: row.lost,
+      goldGain: row.gold_gain,
+      nativeGoldGain: row.native_gold_gain,
+    }));
+  });
+  if (data.length > 0) await ctx.db.sequenceCount.createMany({ data, skipDuplicates: true });
+}
+
+interface Progress {
+  stage: string | null;
+  percent: number;
+  rate: number | null;
+  unit: string | null;
+  developmentOnly: boolean;
+}
+
+function foldProgress(before: Progress, events: Numbered[]): Progress {
+  const { stage, percent, rate, unit, developmentOnly } = before;
+  return events.reduce<Progress>((state, { event }) => foldOne(state, event), {
+    stage,
+    percent,
+    rate,
+    unit,
+    developmentOnly,
+  });
+}
+
+function foldOne(state: Progress, event: CalibrationEvent): Progress {
+  switch (event.type) {
+    case "started":
+      return { ...state, developmentOnly: state.developmentOnly || event.device === "cpu" };
+    case "stage":
+      return { ...state, stage: event.stage, rate: null };
+    case "progress":
+      return {
+        ...state,
+        stage: event.stage,
+        percent: Math.max(state.percent, event.percent),
+        rate: event.rate,
+        unit: event.unit,
+      };
+    case "result":
+      return { ...state, percent: 100 };
+    case "metric":
+    case "log":
+    case "counts":
+    case "failed":
+      return state;
+  }
+}

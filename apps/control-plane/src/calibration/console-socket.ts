@@ -1,0 +1,77 @@
+import { FollowRequest } from "@helm/contracts";
+import type { Socket } from "socket.io";
+import { mayUse, SCOPES } from "../access/scopes";
+import type { Auth } from "../auth/auth";
+import { readSession } from "../auth/session";
+import type { Services } from "../context";
+import { toHeaders } from "../http/caller";
+import { calibrationRoom, sessionRoom } from "../hub";
+
+const RECHECK_MS = 30_000;
+
+type FollowAck = { ok: true; last_seq: number; attempt: number } | { ok: false; code: string };
+
+/** /console: who has a session may follow; each room join asks again, and an ended session is cut. */
+export function openConsoleSockets(services: Services, auth: Auth): void {
+  const namespace = services.hub.io.of("/console");
+  namespace.use((socket, next) => {
+    sessionOf(auth, socket).then(
+      (session) => {
+        if (!session) return next(new Error("UNAUTHENTICATED"));
+        socket.data.sessionId = session.actor.sessionId;
+        next();
+      },
+      () => socket.conn.close(),
+    );
+  });
+  namespace.on("connection", (socket) => {
+    void socket.join(sessionRoom(socket.data.sessionId as string));
+    const timer = setInterval(() => void cutIfEnded(auth, socket), RECHECK_MS);
+    socket.on("disconnect", () => clearInterval(timer));
+    socket.on("follow", (payload: unknown, reply?: (ack: FollowAck) => void) => {
+      follow(services, auth, socket, payload).then(
+        (ack) => reply?.(ack),
+        () => reply?.({ ok: false, code: "INTERNAL" }),
+      );
+    });
+    socket.on("unfollow", (payload: unknown) => {
+      const request = FollowRequest.safeParse(payload);
+      if (request.success) void socket.leave(calibrationRoom(request.data.calibration));
+    });
+  });
+}
+
+async function follow(services: Services, auth: Auth, socket: Socket, payload: unknown): Promise<FollowAck> {
+  const request = FollowRequest.safeParse(payload);
+  if (!request.success) return { ok: false, code: "BAD_REQUEST" };
+  const session = await sessionOf(auth, socket);
+  if (!session) {
+    socket.disconnect(true);
+    return { ok: false, code: "UNAUTHENTICATED" };
+  }
+  if (!mayUse(session.actor, SCOPES["calibration.get"] ?? "admin")) return { ok: false, code: "FORBIDDEN" };
+  const id = request.data.calibration;
+  if (!/^[0-9a-f-]{36}$/i.test(id)) return { ok: false, code: "NOT_FOUND" };
+  // Joined before the row is read: what comes in between is seen twice, never missed.
+  await socket.join(calibrationRoom(id));
+  const row = await services.db.calibration.findUnique({
+    where: { id },
+    select: { lastSeq: true, attempt: true },
+  });
+  if (row) return { ok: true, last_seq: row.lastSeq, attempt: row.attempt };
+  await socket.leave(calibrationRoom(id));
+  return { ok: false, code: "NOT_FOUND" };
+}
+
+/** The cookie of the handshake, or a bearer token that a command line sends in `auth`. */
+function sessionOf(auth: Auth, socket: Socket) {
+  const headers = toHeaders(socket.request);
+  const { token } = socket.handshake.auth as { token?: unknown };
+  if (typeof token === "string") headers.set("authorization", `Bearer ${token}`);
+  return readSession(auth, headers);
+}
+
+async function cutIfEnded(auth: Auth, socket: Socket): Promise<void> {
+  const session = await sessionOf(auth, socket).catch(() => undefined);
+  if (session === null) socket.disconnect(true);
+}

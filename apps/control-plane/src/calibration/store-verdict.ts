@@ -1,0 +1,101 @@
+import type { Assessment, CalibrationEvent } from "@helm/contracts";
+import type { Prisma } from "@helm/db";
+import { assess } from "@helm/pairing";
+import { writeAudit } from "../audit/write-audit";
+import type { Context } from "../context";
+import { readCounts } from "./counts";
+
+type Result = Extract<CalibrationEvent, { type: "result" }>;
+
+interface Scored {
+  calibration: { id: string; pairId: string; developmentOnly: boolean };
+  attemptId: string;
+  result: Result;
+}
+
+/** Assesses the counts under the gate of this moment and stores score and mapper; says so where the run FAILED. */
+export async function storeVerdict(
+  ctx: Context,
+  scored: Scored,
+): Promise<{ code: string; message: string } | null> {
+  const { calibration, attemptId } = scored;
+  const pair = await ctx.db.pair.findUniqueOrThrow({ where: { id: calibration.pairId } });
+  const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
+  const counts = await readCounts(ctx, attemptId);
+  if (!counts.mapper?.some((row) => row.split === "gate")) {
+    return {
+      code: "COUNTS_MISSING",
+      message: "The run delivered no counts of the mapper on the gate split.",
+    };
+  }
+  const assessment = assess({
+    counts,
+    gate: pair.gate ?? setting.gate,
+    gateOn: setting.gateOn,
+    control: pair.control,
+    dtype: calibration.developmentOnly ? "float32" : "bfloat16",
+  });
+  await storeScore(ctx, scored, assessment);
+  if (assessment.failure || !assessment.verdict) {
+    return assessment.failure ?? { code: "NO_VERDICT", message: "The counts allow no verdict." };
+  }
+  await ctx.db.calibration.update({ where: { id: calibration.id }, data: { verdict: assessment.verdict } });
+  await createMapper(ctx, scored, assessment, assessment.verdict);
+  return null;
+}
+
+async function storeScore(
+  ctx: Context,
+  { calibration, result }: Scored,
+  assessment: Assessment,
+): Promise<void> {
+  await ctx.db.score.create({
+    data: {
+      calibrationId: calibration.id,
+      gate: assessment.gate,
+      gateOn: assessment.gate_on,
+      verdict: assessment.verdict,
+      retention: assessment.retention.value,
+      retentionLow: assessment.retention.low,
+      retentionHigh: assessment.retention.high,
+      assessment: assessment as Prisma.InputJsonValue,
+      scores: result.scores as Prisma.InputJsonValue,
+      cost: result.cost as Prisma.InputJsonValue,
+    },
+  });
+}
+
+/** The pair's first cleared mapper becomes active by itself; later ones wait for an administrator. */
+async function createMapper(
+  ctx: Context,
+  { calibration, result }: Scored,
+  assessment: Assessment,
+  verdict: "CLEARED" | "BELOW_GATE",
+): Promise<void> {
+  const { pairId, id: calibrationId, developmentOnly } = calibration;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
+  const earlier = await ctx.db.mapper.findFirst({
+    where: { pairId, verdict: "CLEARED" },
+    select: { id: true },
+  });
+  const active = verdict === "CLEARED" && !earlier;
+  const mapper = await ctx.db.mapper.create({
+    data: {
+      pairId,
+      calibrationId,
+      sha256: result.artifact.sha256,
+      state: active ? "ACTIVE" : "INACTIVE",
+      verdict,
+      warnings: assessment.warnings,
+      developmentOnly,
+      manifest: result.manifest as Prisma.InputJsonValue,
+      activatedAt: active ? new Date() : null,
+    },
+  });
+  await writeAudit(ctx, {
+    verb: "mapper.create",
+    entity: "mapper",
+    entityId: mapper.id,
+    after: { sha256: mapper.sha256, state: mapper.state, verdict, developmentOnly },
+  });
+}

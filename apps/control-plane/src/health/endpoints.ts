@@ -1,0 +1,29 @@
+import type { Endpoint } from "../http/endpoint";
+import { sendJson } from "../http/respond";
+import type { Metrics } from "./metrics";
+
+export function healthEndpoints(metrics: Metrics): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/health",
+      caller: "public",
+      handle: async ({ res, ctx }) => {
+        const database = await ctx.services.db.$queryRaw`SELECT 1`.then(
+          () => true,
+          () => false,
+        );
+        sendJson(res, database ? 200 : 503, { ok: database, database });
+      },
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      caller: "public",
+      handle: async ({ res }) => {
+        const text = await metrics.registry.metrics();
+        res.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
+      },
+    },
+  ];
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import type { Namespace, Socket } from "socket.io";
+import type { Actor } from "../access/actor";
+import type { Context, Services } from "../context";
+import { hostRoom } from "../hub";
+import { outsideTransaction } from "../transaction";
+import { toHelmError } from "../trpc/errors";
+import { authenticateHost } from "./authenticate";
+
+type HostActor = Extract<Actor, { kind: "host" }>;
+
+const SEEN_EVERY_MS = 10_000;
+
+/** Opens a namespace to hosts of one kind by their credential; each joins the room of its own id and no other. */
+export function authorizeHosts(namespace: Namespace, services: Services, kind: "worker" | "node"): void {
+  namespace.use((socket, next) => {
+    const { credential } = socket.handshake.auth as { credential?: unknown };
+    authenticateHost(services.db, typeof credential === "string" ? credential : "", kind).then(
+      (actor) => {
+        socket.data.actor = actor;
+        next();
+      },
+      (thrown: unknown) => {
+        const error = toHelmError(thrown);
+        // Our own trouble is no refusal: a cut transport makes the client try again, a refusal would not.
+        if (error.code === "INTERNAL") socket.conn.close();
+        else next(new Error(error.userMessage));
+      },
+    );
+  });
+  namespace.on("connection", (socket) => {
+    const actor = socket.data.actor as HostActor;
+    void socket.join(hostRoom(actor.id));
+    const note = (data: { connectedAt?: Date; disconnectedAt?: Date; lastSeenAt?: Date }) =>
+      services.db.host.updateMany({ where: { id: actor.id }, data }).then(
+        () => {},
+        (error: unknown) =>
+          services.log.warn({ err: error, host: actor.id }, "a host's presence could not be noted"),
+      );
+    void note({ connectedAt: new Date(), lastSeenAt: new Date() }).then(() => services.hub.hint(`${kind}s`));
+    const timer = setInterval(() => void note({ lastSeenAt: new Date() }), SEEN_EVERY_MS);
+    socket.on("disconnect", () => {
+      clearInterval(timer);
+      void note({ disconnectedAt: new Date() }).then(() => services.hub.hint(`${kind}s`));
+    });
+  });
+}
+
+export function hostContext(services: Services, socket: Socket): Context {
+  const actor = socket.data.actor as HostActor;
+  const requestId = randomUUID();
+  const log = services.log.child({ requestId, [actor.hostKind]: actor.id });
+  return outsideTransaction({ services, actor, requestId, address: socket.handshake.address, log });
+}

@@ -1,0 +1,27 @@
+import type { NodeStats } from "@helm/contracts";
+import type { Call } from "../context";
+import { actingHost } from "../host/acting-host";
+
+/** Adds a node's counters to their minute. A report that ends no later than the newest one was counted already. */
+export async function recordStats({ ctx, input }: Call<NodeStats>): Promise<{ counted: boolean }> {
+  const nodeId = actingHost(ctx, "node").id;
+  await ctx.db.nodeState.upsert({ where: { nodeId }, create: { nodeId }, update: {} });
+  await ctx.db.$executeRaw`SELECT 1 FROM "node_state" WHERE "node_id" = ${nodeId}::uuid FOR UPDATE`;
+  const state = await ctx.db.nodeState.findUniqueOrThrow({ where: { nodeId } });
+  const until = new Date(input.until);
+  if (state.statsUntil && until <= state.statsUntil) return { counted: false };
+  const bucket = new Date(Math.floor(until.getTime() / 60_000) * 60_000);
+  for (const row of input.rows) {
+    await ctx.db.$executeRaw`
+      INSERT INTO "request_stat" ("bucket", "node_id", "tenant_id", "pair_id", "decision", "reason", "transfer",
+        "requests", "tokens_moved", "first_token_ms_sum")
+      VALUES (${bucket}, ${nodeId}, ${row.tenant_id}, ${row.pair_id ?? ""}, ${row.decision}, ${row.reason ?? ""},
+        ${row.transfer ?? ""}, ${row.requests}, ${row.tokens_moved}, ${row.first_token_ms_sum})
+      ON CONFLICT ("bucket", "node_id", "tenant_id", "pair_id", "decision", "reason", "transfer") DO UPDATE SET
+        "requests" = "request_stat"."requests" + EXCLUDED."requests",
+        "tokens_moved" = "request_stat"."tokens_moved" + EXCLUDED."tokens_moved",
+        "first_token_ms_sum" = "request_stat"."first_token_ms_sum" + EXCLUDED."first_token_ms_sum"`;
+  }
+  await ctx.db.nodeState.update({ where: { nodeId }, data: { statsUntil: until } });
+  return { counted: true };
+}
