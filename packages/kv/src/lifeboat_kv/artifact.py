@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -17,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from .digest_cache import file_digest
 from .errors import ArtifactError, ResourceError
 from .mapper import ConstantHead, LayerMap, Mapper
 
@@ -98,15 +98,6 @@ def read_mapper(
         if not torch.isfinite(tensor).all():
             raise ArtifactError("NON_FINITE", f"{name} holds values that are not finite")
     return _assemble(manifest, tensors)
-
-
-def file_digest(path: str | os.PathLike[str]) -> str:
-    """sha256 of a file's bytes, hex."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as handle:
-        while chunk := handle.read(1 << 22):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _describe(mapper: Mapper) -> dict[str, Any]:

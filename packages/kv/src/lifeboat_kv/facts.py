@@ -13,6 +13,23 @@ from .digest_cache import cached_digest
 from .errors import ModelError
 
 _MAX_JSON = 256 << 20
+_LONGEST_FACT = 4096
+# Other spellings of the same fact in configs of older architectures.
+_SPELLINGS = {
+    "num_hidden_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "hidden_size": ("hidden_size", "n_embd", "d_model"),
+    "num_attention_heads": ("num_attention_heads", "n_head", "n_heads"),
+    "vocab_size": ("vocab_size",),
+}
+# Parts of a config that say nothing of how attention works, or are stated under a name of their own.
+_LEFT_OUT = (
+    "_name_or_path",
+    "torch_dtype",
+    "dtype",
+    "transformers_version",
+    "rope_parameters",
+    "architectures",
+)
 # Parts of tokenizer.json that change nothing about which ids a text gets.
 _NO_CONTENT = ("version", "truncation", "padding")
 
@@ -22,6 +39,8 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     The architecture's fields carry the names of config.json; `head_dim` is filled in where absent,
     `rope_theta` and `rope_scaling` are read from either spelling. Digests are sha256 hex, sizes bytes.
+    A fact the config does not state is None; what else the config says of itself in numbers, flags and
+    short lists is passed on as it stands, so that the pairing rules can see every kind of attention.
     `tokenizer` (of its content) and `weights_sha256` are None where the folder holds none.
     Errors: ModelError CONFIG_UNREADABLE, WEIGHTS_UNREADABLE, TOKENIZER_UNREADABLE, PICKLE_REFUSED.
     """
@@ -35,6 +54,7 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     hidden = _integer(merged, "hidden_size")
     theta, scaling = _rope(merged)
     return {
+        **_plain(merged),
         "id": _identifier(config, folder),
         "commit": None,
         "model_type": str(merged.get("model_type") or config.get("model_type") or ""),
@@ -42,8 +62,8 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "num_hidden_layers": _integer(merged, "num_hidden_layers"),
         "hidden_size": hidden,
         "num_attention_heads": heads,
-        "num_key_value_heads": int(merged.get("num_key_value_heads") or heads),
-        "head_dim": int(merged.get("head_dim") or hidden // heads),
+        "num_key_value_heads": _key_value_heads(merged, heads),
+        "head_dim": _head_dim(merged, hidden, heads),
         "vocab_size": _integer(merged, "vocab_size"),
         "max_position_embeddings": int(merged.get("max_position_embeddings") or 0) or None,
         "rope_theta": theta,
@@ -165,11 +185,43 @@ def _identifier(config: dict[str, Any], folder: Path) -> str:
     )
 
 
-def _integer(config: dict[str, Any], key: str) -> int:
-    value = config.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise ModelError("CONFIG_UNREADABLE", f"config.json has no usable {key}")
-    return value
+def _integer(config: dict[str, Any], name: str) -> int | None:
+    for key in _SPELLINGS[name]:
+        value = config.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        if value is not None and not isinstance(value, int):
+            raise ModelError("CONFIG_UNREADABLE", f"config.json has no usable {key}: {value!r}")
+    return None
+
+
+def _key_value_heads(config: dict[str, Any], heads: int | None) -> int | None:
+    """None where the config states another number for each layer; all heads where it states none."""
+    for key in ("num_key_value_heads", "num_kv_heads", "n_head_kv"):
+        value = config.get(key)
+        if isinstance(value, int) and value > 0:
+            return value
+        if value is not None:
+            return None
+    if config.get("multi_query") is True and config.get("new_decoder_architecture") is not True:
+        return 1
+    return heads
+
+
+def _head_dim(config: dict[str, Any], hidden: int | None, heads: int | None) -> int | None:
+    value = config.get("head_dim")
+    if isinstance(value, int) and value > 0:
+        return value
+    return hidden // heads if hidden and heads and hidden % heads == 0 else None
+
+
+def _plain(config: dict[str, Any]) -> dict[str, Any]:
+    """The config's own facts: numbers, flags, short texts, lists and maps of them."""
+    return {
+        key: value
+        for key, value in config.items()
+        if key not in _LEFT_OUT and value is not None and len(json.dumps(value)) <= _LONGEST_FACT
+    }
 
 
 def _number(value: Any) -> float | None:

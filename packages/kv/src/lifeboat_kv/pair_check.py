@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import PairError
+from .errors import ModelError, PairError
+
+_NEEDED = ("num_hidden_layers", "hidden_size", "num_key_value_heads", "head_dim", "vocab_size")
 
 
 def causes_against(source: dict[str, Any], target: dict[str, Any]) -> list[str]:
@@ -30,7 +32,11 @@ def causes_against(source: dict[str, Any], target: dict[str, Any]) -> list[str]:
 
 
 def check_pair(source: dict[str, Any], target: dict[str, Any]) -> None:
-    """Errors: PairError PAIR_IMPOSSIBLE naming all causes."""
+    """Errors: PairError PAIR_IMPOSSIBLE naming all causes; ModelError CONFIG_UNREADABLE."""
+    for facts in (source, target):
+        missing = [name for name in _NEEDED if facts[name] is None]
+        if missing:
+            raise ModelError("CONFIG_UNREADABLE", f"{facts['id']}: its config states no {', '.join(missing)}")
     causes = causes_against(source, target)
     if causes:
         raise PairError(
