@@ -1,12 +1,17 @@
 // Loaded into programs that are not ours (node --import): ends them when the launcher is gone.
-const parent = Number(process.env.HELM_PARENT_PID);
+const launcher = Number(process.env.HELM_LAUNCHER_PID);
 
-if (parent > 1) {
-  setInterval(() => {
+if (launcher > 1) {
+  const timer = setInterval(() => {
     try {
-      process.kill(parent, 0);
+      process.kill(launcher, 0);
     } catch (error) {
-      if (error.code === "ESRCH") process.exit(0);
+      if (error.code !== "ESRCH") return;
+      clearInterval(timer);
+      // As if it had been asked, so that it ends its own children; not for ever.
+      process.kill(process.pid, "SIGTERM");
+      setTimeout(() => process.exit(1), 5_000).unref();
     }
-  }, 500).unref();
+  }, 500);
+  timer.unref();
 }

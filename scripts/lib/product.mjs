@@ -135,15 +135,16 @@ class Product {
 
   launch(program) {
     this.signal?.throwIfAborted();
+    const parent = program.watchesLauncher ? "HELM_LAUNCHER_PID" : "HELM_PARENT_PID";
     const child = startChild({
       ...program,
       command: process.execPath,
       env: {
         ...process.env,
-        NODE_ENV: "production",
+        NODE_ENV: this.dev ? "development" : "production",
         ...program.env,
         ...this.extraEnv,
-        HELM_PARENT_PID: String(process.pid),
+        [parent]: String(process.pid),
       },
       logFile: join(this.stateDir, "logs", `${program.name}.log`),
       onEnded: (name, how) => this.onEnded(name, how, child.tail()),

@@ -3,21 +3,19 @@ import { pathToFileURL } from "node:url";
 import { KV, ROOT, VENV_PYTHON } from "./paths.mjs";
 
 const at = (...parts) => join(ROOT, ...parts);
-const ENDS_WITH_PARENT = pathToFileURL(at("scripts/lib/end-with-parent.mjs")).href;
+const ENDS_WITH_LAUNCHER = pathToFileURL(at("scripts/lib/end-with-parent.mjs")).href;
 
 /** How to run one of our programs: its bundle, or its source with reload. */
 function own(folder, dev) {
-  return dev
-    ? {
-        args: [
-          at("node_modules/tsx/dist/cli.mjs"),
-          "watch",
-          "--clear-screen=false",
-          at(folder, "src/main.ts"),
-        ],
-        cwd: at(folder),
-      }
-    : { args: ["--enable-source-maps", at(folder, "dist/main.js")], cwd: at(folder) };
+  const cwd = at(folder);
+  if (!dev) return { args: ["--enable-source-maps", at(folder, "dist/main.js")], cwd };
+  const tsx = [at("node_modules/tsx/dist/cli.mjs"), "watch", "--clear-screen=false"];
+  // The program's parent is then tsx and not the launcher, so tsx keeps watch on the launcher.
+  return {
+    args: ["--import", ENDS_WITH_LAUNCHER, ...tsx, at(folder, "src/main.ts")],
+    cwd,
+    watchesLauncher: true,
+  };
 }
 
 export function postgresProgram(stateDir) {
@@ -64,7 +62,7 @@ export function consoleProgram({ ports, controlPlaneUrl, dev }) {
     name: "console",
     args: [
       "--import",
-      ENDS_WITH_PARENT,
+      ENDS_WITH_LAUNCHER,
       at("node_modules/next/dist/bin/next"),
       dev ? "dev" : "start",
       "--port",
@@ -73,6 +71,7 @@ export function consoleProgram({ ports, controlPlaneUrl, dev }) {
       "127.0.0.1",
     ],
     cwd: at("apps/console"),
+    watchesLauncher: true,
     env: {
       HELM_CONTROL_URL: controlPlaneUrl,
       NODE_ENV: dev ? "development" : "production",
