@@ -12,6 +12,7 @@ export function Dialog({
   description,
   children,
   footer,
+  sticky,
 }: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
@@ -19,6 +20,8 @@ export function Dialog({
   description?: ReactNode;
   children?: ReactNode;
   footer?: ReactNode;
+  /** A click beside it does not close it: what it shows cannot be shown again. */
+  sticky?: boolean;
 }) {
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
@@ -26,6 +29,9 @@ export function Dialog({
         <Primitive.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Primitive.Content
           className="fixed inset-x-3 top-[max(1rem,8dvh)] z-50 mx-auto flex max-h-[84dvh] max-w-lg flex-col overflow-y-auto rounded-xl border border-line bg-raised p-5 shadow-float"
+          onInteractOutside={(event) => {
+            if (sticky) event.preventDefault();
+          }}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
           <div className="flex items-start justify-between gap-3">

@@ -1,1 +1,50 @@
-export function HelmPage() { return <p>HelmPage</p>; }
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { QueryView } from "../../api/query-view";
+import { useTRPC } from "../../api/trpc";
+import { Badge } from "../../ui/badge";
+import { Card, PageHeader } from "../../ui/card";
+import { PairTable } from "../pairs/pair-table";
+import { NoPairs } from "../pairs/pairs-page";
+import { RegisterPair } from "../pairs/register-dialog";
+import { Terminal } from "../shell/terminal-card";
+import { RouteCard } from "./route-card";
+import { SwitchCard } from "./switch-card";
+import { TenantsCard } from "./tenants-card";
+
+export function HelmPage() {
+  const trpc = useTRPC();
+  const overview = useQuery(trpc.overview.helm.queryOptions(undefined, { refetchInterval: 30_000 }));
+  const pairs = useQuery(trpc.pair.list.queryOptions());
+  return (
+    <>
+      <PageHeader
+        title="Helm Intelligent Routing"
+        badge={<Badge>Beta</Badge>}
+        lead="Requests go to the small pilot. The hard ones go on to the target, which continues from the pilot's cache instead of reading the prompt again. Only pairs that cleared the retention gate are used."
+      />
+      <QueryView query={overview} label="Loading the switch" rows={4}>
+        {(data) => <SwitchCard overview={data} />}
+      </QueryView>
+      <Card title="Pairs" hint="A pair is directed: what carries pilot to target does not carry target to pilot." action={<RegisterPair />}>
+        <QueryView query={pairs} label="Loading pairs" rows={3}>
+          {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
+        </QueryView>
+      </Card>
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <QueryView query={overview}>{(data) => <RouteCard route={data.route} />}</QueryView>
+        <div className="space-y-4">
+          <TenantsCard />
+          <Terminal
+            commands={[
+              "npx lifeboat helm pairs list",
+              "npx lifeboat helm calibrate --source-model pilot --target-model target --corpus bundled --k 4",
+              "npx lifeboat helm enable",
+            ]}
+          />
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,1 +1,139 @@
-export function PairPage({ id }: { id: string }) { return <p>PairPage {id}</p>; }
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { QueryView } from "../../api/query-view";
+import { useTRPC } from "../../api/trpc";
+import { ButtonLink } from "../../ui/button";
+import { Card, PageHeader } from "../../ui/card";
+import { Empty } from "../../ui/states";
+import { Calibrate } from "../calibrations/calibrate-dialog";
+import { RunProgress } from "../calibrations/run-progress";
+import { RunTable } from "../calibrations/run-table";
+import { ScoreReport } from "../scores/score-report";
+import { useNameLeaf } from "../shell/leaf";
+import { Terminal } from "../shell/terminal-card";
+import { MappersCard } from "./mappers-card";
+import { ModelsCard } from "./models-card";
+import { type Pair, pairTitle, shownScore, statusSentence } from "./pair-words";
+import { RegisterPair } from "./register-dialog";
+import { Calibrating, Marks, PairStatusBadge } from "./status-badge";
+
+export function PairPage({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const pair = useQuery(trpc.pair.get.queryOptions({ id }));
+  return (
+    <QueryView query={pair} label="Loading the pair" rows={5} back={{ href: "/pairs", name: "All pairs" }}>
+      {(data) => <PairDetail pair={data} />}
+    </QueryView>
+  );
+}
+
+function PairDetail({ pair }: { pair: Pair }) {
+  const name = pairTitle(pair);
+  useNameLeaf(name);
+  const score = shownScore(pair);
+  return (
+    <>
+      <PageHeader
+        title={name}
+        badge={
+          <>
+            <PairStatusBadge status={pair.status} />
+            {pair.calibrating ? <Calibrating /> : null}
+            <Marks control={pair.control} developmentOnly={pair.developmentOnly} />
+          </>
+        }
+        lead={
+          <>
+            {score ? score.sentence : null} {statusSentence(pair)}
+            {score?.developmentOnly ? " Measured on a CPU: it holds on development nodes only." : null}
+          </>
+        }
+        actions={<Actions pair={pair} />}
+      />
+      {pair.calibrating ? (
+        <Card title="A calibration is on its way" action={<ButtonLink href={`/calibrations/${pair.calibrating}`} size="small">Open run</ButtonLink>}>
+          <RunProgress id={pair.calibrating} label={`Calibration of ${name}`} />
+        </Card>
+      ) : null}
+      {score ? <Measured runId={score.calibrationId} mapperBytes={pair.active?.bytes} /> : <NotMeasured pair={pair} />}
+      <Runs pair={pair} />
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <MappersCard pairId={pair.id} />
+        <ModelsCard pair={pair} />
+      </div>
+      <Terminal
+        commands={[
+          `npx lifeboat helm calibrate --source-model ${pair.source.id} --target-model ${pair.target.id} --corpus bundled --k 4`,
+          `npx lifeboat helm pairs show ${pair.source.id} ${pair.target.id}`,
+        ]}
+      />
+    </>
+  );
+}
+
+function Actions({ pair }: { pair: Pair }) {
+  const name = pairTitle(pair);
+  return (
+    <>
+      {pair.control ? null : pair.reverseId ? (
+        <ButtonLink href={`/pairs/${pair.reverseId}`}>Reverse pair</ButtonLink>
+      ) : (
+        <RegisterPair source={pair.target.id} target={pair.source.id} label="Register the reverse pair" />
+      )}
+      {pair.calibrating ? (
+        <ButtonLink href={`/calibrations/${pair.calibrating}`} kind="primary">
+          Open run
+        </ButtonLink>
+      ) : (
+        <Calibrate pairId={pair.id} pairName={name} again={pair.measuredAt !== null} />
+      )}
+    </>
+  );
+}
+
+function Measured({ runId, mapperBytes }: { runId: string; mapperBytes: number | undefined }) {
+  const trpc = useTRPC();
+  const run = useQuery(trpc.calibration.get.queryOptions({ id: runId }));
+  return (
+    <QueryView query={run} label="Loading the score" rows={6}>
+      {(row) =>
+        row.assessment && row.scores ? (
+          <ScoreReport run={row} assessment={row.assessment} scores={row.scores} cost={row.cost ?? []} mapperBytes={mapperBytes} />
+        ) : null
+      }
+    </QueryView>
+  );
+}
+
+function NotMeasured({ pair }: { pair: Pair }) {
+  if (pair.calibrating) return null;
+  return (
+    <Card>
+      <Empty
+        title="Never measured"
+        command={`npx lifeboat helm calibrate --source-model ${pair.source.id} --target-model ${pair.target.id} --corpus bundled --k 4`}
+      >
+        Calibrate it: a run fits a mapper, scores it on probes it never saw, and decides by the gate of {pair.gate.toFixed(2)} whether the pair may be used.
+      </Empty>
+    </Card>
+  );
+}
+
+function Runs({ pair }: { pair: Pair }) {
+  const trpc = useTRPC();
+  const runs = useQuery(trpc.calibration.list.queryOptions({ pairId: pair.id, limit: 50 }));
+  return (
+    <Card title="Calibrations" hint={pair.attempts > 0 ? `Every run of this pair, compared; this pair has had ${pair.attempts}.` : undefined}>
+      <QueryView query={runs} label="Loading calibrations">
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <p className="text-ink-soft">No run yet.</p>
+          ) : (
+            <RunTable rows={rows} pairs={false} activeRun={pair.active?.calibrationId ?? null} />
+          )
+        }
+      </QueryView>
+    </Card>
+  );
+}

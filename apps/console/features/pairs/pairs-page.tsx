@@ -1,1 +1,38 @@
-export function PairsPage() { return <p>PairsPage</p>; }
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { QueryView } from "../../api/query-view";
+import { useTRPC } from "../../api/trpc";
+import { Card, PageHeader } from "../../ui/card";
+import { Empty } from "../../ui/states";
+import { Terminal } from "../shell/terminal-card";
+import { PairTable } from "./pair-table";
+import { RegisterPair } from "./register-dialog";
+
+export function PairsPage() {
+  const trpc = useTRPC();
+  const pairs = useQuery(trpc.pair.list.queryOptions());
+  return (
+    <>
+      <PageHeader
+        title="Pairs"
+        lead="A pair is a pilot and a target, in one direction. Retention says how often the target, with the pilot's cache carried across, still says what it would have said."
+        actions={<RegisterPair />}
+      />
+      <Card>
+        <QueryView query={pairs} label="Loading pairs" rows={4}>
+          {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
+        </QueryView>
+      </Card>
+      <Terminal commands={["npx lifeboat helm pairs list", "npx lifeboat helm calibrate --source-model pilot --target-model target --corpus bundled --k 4"]} />
+    </>
+  );
+}
+
+export function NoPairs() {
+  return (
+    <Empty title="No pairs yet" command="npx lifeboat helm pairs register --source-model A --target-model B">
+      Register one: two models that share a tokenizer and the shape of their key and value heads.
+    </Empty>
+  );
+}

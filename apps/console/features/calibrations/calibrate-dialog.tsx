@@ -1,0 +1,145 @@
+"use client";
+
+import { zodResolver } from "@hookform/resolvers/zod";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import { z } from "zod";
+import { useTRPC } from "../../api/trpc";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { SelectField, TextField } from "../../ui/field";
+import { useBlocked } from "../session/use-session";
+import { useStartCalibration } from "./use-start-calibration";
+
+type Device = "auto" | "cuda" | "rocm" | "cpu";
+const Form = z.object({
+  method: z.enum(["default", "ridge"]),
+  k: z.coerce.number<number>().int("A whole number.").min(1, "At least 1.").max(64, "At most 64."),
+  corpus: z.string().min(1, "Name a corpus."),
+  device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+});
+
+export type Defaults = { method?: string; k?: number; corpus?: string };
+
+/** Calibrate, with what it will do said before it is done. Works while Helm is off. */
+export function Calibrate({
+  pairId,
+  pairName,
+  again,
+  defaults,
+  size,
+  label,
+}: {
+  pairId: string;
+  pairName: string;
+  again: boolean;
+  defaults?: Defaults;
+  size?: "small" | "normal";
+  label?: string;
+}) {
+  const [open, setOpen] = useState(false);
+  const text = label ?? (again ? "Calibrate again" : "Calibrate");
+  return (
+    <>
+      <Button
+        kind={again ? "plain" : "primary"}
+        size={size}
+        blockedBecause={useBlocked("operator")}
+        aria-label={`${text}: ${pairName}`}
+        onClick={() => setOpen(true)}
+      >
+        {text}
+      </Button>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={`Calibrate ${pairName}`}
+        description={
+          again
+            ? "Fits a new mapper and scores it on the same probes. The active mapper goes on serving meanwhile; a score below the gate does not take it away."
+            : "Fits a mapper and scores it on probes it never saw. The score decides whether the pair may be used."
+        }
+      >
+        <CalibrateForm pairId={pairId} defaults={defaults} onDone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function CalibrateForm({ pairId, defaults, onDone }: { pairId: string; defaults?: Defaults; onDone: () => void }) {
+  const trpc = useTRPC();
+  const workers = useQuery(trpc.worker.list.queryOptions()).data;
+  const connected = workers?.filter((worker) => worker.connected) ?? [];
+  const devices = devicesOf(connected);
+  const corpora = [...new Set(["bundled", ...connected.flatMap((worker) => worker.corpora)])];
+  const start = useStartCalibration({ open: true });
+  const form = useForm({
+    resolver: zodResolver(Form),
+    defaultValues: {
+      method: defaults?.method === "ridge" ? ("ridge" as const) : ("default" as const),
+      k: defaults?.k ?? 4,
+      corpus: defaults?.corpus ?? "bundled",
+      device: devices[0] ?? ("auto" as Device),
+    },
+    // The workers' answer may come after the form is drawn; what the person chose stays.
+    values: undefined,
+  });
+  const submit = form.handleSubmit(async (values) => {
+    const device = devices.includes(values.device) ? values.device : (devices[0] ?? values.device);
+    await start.mutateAsync({ pairId, ...values, device }).then(onDone, () => undefined);
+  });
+  const { errors } = form.formState;
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField label="Method" hint="Plain ridge is the baseline of every other." {...form.register("method")}>
+          <option value="default">Default</option>
+          <option value="ridge">Plain ridge</option>
+        </SelectField>
+        <TextField
+          label="k"
+          type="number"
+          inputMode="numeric"
+          hint="Source layers read for each target layer."
+          error={errors.k?.message}
+          {...form.register("k")}
+        />
+        <SelectField label="Corpus" {...form.register("corpus")}>
+          {corpora.map((corpus) => (
+            <option key={corpus}>{corpus}</option>
+          ))}
+        </SelectField>
+        <SelectField
+          label="Device"
+          hint={devices.length === 1 && devices[0] === "cpu" ? "The connected workers offer the CPU alone." : undefined}
+          {...form.register("device")}
+        >
+          {devices.map((device) => (
+            <option key={device} value={device}>
+              {device === "cpu" ? "cpu (development)" : device}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      {workers && connected.length === 0 ? (
+        <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">No worker is connected: the run will wait in the queue until one is.</p>
+      ) : null}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={start.isPending}>
+          Start the calibration
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** `auto` never means the CPU; a worker in development mode offers the CPU alone, and it is named openly. */
+function devicesOf(workers: { device: Device; development: boolean }[]): Device[] {
+  const accelerated = workers.filter((worker) => !worker.development);
+  const named = accelerated.map((worker) => worker.device).filter((device) => device !== "cpu" && device !== "auto");
+  const devices: Device[] = accelerated.length > 0 ? ["auto", ...named] : [];
+  if (workers.some((worker) => worker.development)) devices.push("cpu");
+  return devices.length > 0 ? [...new Set(devices)] : ["auto", "cpu"];
+}

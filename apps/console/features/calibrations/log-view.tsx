@@ -1,0 +1,72 @@
+"use client";
+
+import { useLayoutEffect, useRef, useState } from "react";
+import { Button } from "../../ui/button";
+import { usePreferences } from "../preferences/provider";
+import type { LogLine } from "./feed";
+
+const NEAR_END_PX = 24;
+
+/** Follows the newest line until the reader scrolls away from it, and goes on following when they come back. */
+export function LogView({ lines, live }: { lines: LogLine[]; live: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [following, setFollowing] = useState(true);
+  const [leftAt, setLeftAt] = useState(0);
+  const { zone } = usePreferences();
+  const last = lines.at(-1)?.seq ?? 0;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every new line moves the view while it follows
+  useLayoutEffect(() => {
+    if (following && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [following, last]);
+
+  const onScroll = () => {
+    const view = box.current;
+    if (!view) return;
+    const atEnd = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_END_PX;
+    if (atEnd !== following) {
+      setFollowing(atEnd);
+      setLeftAt(last);
+    }
+  };
+  const missed = following ? 0 : lines.filter((line) => line.seq > leftAt).length;
+
+  if (lines.length === 0) {
+    return <p className="rounded-lg border border-dashed border-line px-4 py-6 text-ink-soft">{live ? "No line yet; they appear here as the worker writes them." : "This run wrote no log."}</p>;
+  }
+  return (
+    <div className="relative">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard */}
+      <section
+        ref={box}
+        onScroll={onScroll}
+        aria-label="Log"
+        tabIndex={0}
+        className="h-80 overflow-y-auto rounded-lg border border-line bg-panel p-3 font-mono text-[0.75rem] leading-5"
+      >
+        {lines.map((line) => (
+          <div key={line.seq} className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3">
+            <time dateTime={line.at} className="text-ink-soft">
+              {clock(line.at, zone)}
+            </time>
+            <span className={`[overflow-wrap:anywhere] whitespace-pre-wrap ${TONE[line.level] ?? ""}`}>
+              {TONE[line.level] ? `${line.level}: ` : ""}
+              {line.message}
+            </span>
+          </div>
+        ))}
+      </section>
+      {following ? null : (
+        <Button size="small" kind="primary" className="absolute right-4 bottom-3 shadow-float" onClick={() => setFollowing(true)}>
+          {missed > 0 ? `${missed} new, to the end` : "To the end"}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const TONE: Record<string, string> = { warning: "text-warn-ink font-semibold", error: "text-bad-ink font-semibold" };
+
+function clock(at: string, zone: "utc" | "local"): string {
+  return new Date(at).toLocaleTimeString("en-GB", { hourCycle: "h23", ...(zone === "utc" ? { timeZone: "UTC" } : {}) });
+}

@@ -1,0 +1,120 @@
+"use client";
+
+import type { CalibrationState } from "@helm/contracts";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import type { Connection } from "../../api/socket";
+import { tellProblem, tellStored } from "../../api/tell";
+import { useTRPC } from "../../api/trpc";
+import { Badge } from "../../ui/badge";
+import { Button, ButtonLink } from "../../ui/button";
+import { PageHeader } from "../../ui/card";
+import { ConfirmDialog } from "../../ui/dialog";
+import { useAnnounce } from "../../ui/live-region";
+import { TimeAgo } from "../preferences/time";
+import { useBlocked } from "../session/use-session";
+import { Calibrate } from "./calibrate-dialog";
+import { ConnectionWord } from "./connection-word";
+import { isFinal, isOpen, mayRetry } from "./run-states";
+import { RunState, STATE, VerdictBadge } from "./state-badge";
+import type { Run } from "./use-run-feed";
+
+export function RunHeader({ run, state, connection, heardAt }: { run: Run; state: CalibrationState; connection: Connection; heardAt: number | null }) {
+  const name = `${run.sourceModel} to ${run.targetModel}`;
+  useSayState(state);
+  return (
+    <PageHeader
+      title={`Calibration of ${name}`}
+      badge={
+        <>
+          <RunState state={state} />
+          <VerdictBadge verdict={run.verdict} />
+          {run.developmentOnly ? <Badge tone="warn">development</Badge> : null}
+          <ConnectionWord connection={connection} heardAt={heardAt} ended={isFinal(state)} />
+        </>
+      }
+      lead={
+        <>
+          {run.assessment && state === "SUCCEEDED" ? run.assessment.sentence : STATE[state].sentence}{" "}
+          <span className="whitespace-nowrap text-ink-soft">
+            Started <TimeAgo at={run.createdAt} /> by {run.startedBy}.
+          </span>
+        </>
+      }
+      actions={
+        <>
+          <ButtonLink href={`/pairs/${run.pairId}`}>Open the pair</ButtonLink>
+          {isOpen(state) ? <Cancel id={run.id} asked={run.cancelRequested} /> : null}
+          {mayRetry(state) ? <Retry id={run.id} /> : null}
+          {isOpen(state) ? null : (
+            <Calibrate pairId={run.pairId} pairName={name} again label="Clone with edits" defaults={{ method: run.method, k: run.k, corpus: run.corpus }} />
+          )}
+        </>
+      }
+    />
+  );
+}
+
+/** A change of state is said once; the percent is not read out. */
+function useSayState(state: CalibrationState): void {
+  const announce = useAnnounce();
+  const before = useRef(state);
+  useEffect(() => {
+    if (before.current !== state) announce(`The calibration is ${state}. ${STATE[state].sentence}`);
+    before.current = state;
+  }, [state, announce]);
+}
+
+function Cancel({ id, asked }: { id: string; asked: boolean }) {
+  const trpc = useTRPC();
+  const client = useQueryClient();
+  const [open, setOpen] = useState(false);
+  const cancel = useMutation(
+    trpc.calibration.cancel.mutationOptions({
+      onSuccess: ({ state }) => tellStored(state === "CANCELLED" ? "The calibration is cancelled" : "Cancelling: the worker is told to stop"),
+      onError: (error) => tellProblem("The calibration was not cancelled", error),
+      onSettled: () => {
+        setOpen(false);
+        void client.invalidateQueries({ queryKey: trpc.calibration.pathKey() });
+        void client.invalidateQueries({ queryKey: trpc.pair.pathKey() });
+      },
+    }),
+  );
+  return (
+    <>
+      <Button blockedBecause={useBlocked("operator") ?? (asked ? "The worker is stopping already." : null)} onClick={() => setOpen(true)}>
+        {asked ? "Cancelling" : "Cancel"}
+      </Button>
+      <ConfirmDialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Cancel this calibration?"
+        description="What was fitted so far is thrown away. The pair keeps the mapper and the status it has."
+        confirm="Cancel the calibration"
+        kind="danger"
+        busy={cancel.isPending}
+        onConfirm={() => cancel.mutate({ id })}
+      />
+    </>
+  );
+}
+
+function Retry({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const client = useQueryClient();
+  const retry = useMutation(
+    trpc.calibration.retry.mutationOptions({
+      onSuccess: () => tellStored("The calibration is queued again"),
+      onError: (error) => tellProblem("The calibration was not queued again", error),
+      onSettled: () => {
+        void client.invalidateQueries({ queryKey: trpc.calibration.pathKey() });
+        void client.invalidateQueries({ queryKey: trpc.pair.pathKey() });
+      },
+    }),
+  );
+  return (
+    <Button kind="primary" busy={retry.isPending} blockedBecause={useBlocked("operator")} onClick={() => retry.mutate({ id })}>
+      Retry
+    </Button>
+  );
+}

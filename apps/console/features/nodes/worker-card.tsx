@@ -1,0 +1,52 @@
+"use client";
+
+import Link from "next/link";
+import type { Outputs } from "../../api/trpc";
+import { Badge } from "../../ui/badge";
+import { Facts } from "../../ui/card";
+import { TimeAgo } from "../preferences/time";
+import { Hardware, HostHead } from "./host-words";
+
+type Worker = Outputs["worker"]["list"][number];
+
+export function WorkerCard({ worker }: { worker: Worker }) {
+  return (
+    <li className="rounded-lg border border-line p-4">
+      <HostHead host={worker}>
+        {worker.runningCalibrationId ? (
+          <Badge tone="busy" shape="spin">
+            Calibrating
+          </Badge>
+        ) : (
+          <Badge shape="circle">Idle</Badge>
+        )}
+      </HostHead>
+      {worker.waiting ? <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">Takes no run now: {worker.waiting}</p> : null}
+      <div className="mt-3 grid gap-x-8 lg:grid-cols-2">
+        <Facts
+          rows={[
+            ["Hardware", <Hardware key="h" verdict={worker.hardware} sentence={worker.hardwareSentence} devices={worker.devices} />],
+            ["Device", <code key="d" className="font-mono text-[0.8125rem]">{worker.device}</code>],
+            [
+              "Now",
+              worker.runningCalibrationId ? (
+                <Link key="r" href={`/calibrations/${worker.runningCalibrationId}`} className="underline underline-offset-4">
+                  running a calibration
+                </Link>
+              ) : (
+                "nothing"
+              ),
+            ],
+          ]}
+        />
+        <Facts
+          rows={[
+            ["Models offered", worker.models.length > 0 ? worker.models.join(", ") : "not reported"],
+            ["Corpora", worker.corpora.length > 0 ? worker.corpora.join(", ") : "not reported"],
+            ["Version", <span key="v">{worker.version}, joined <TimeAgo at={worker.joinedAt} /></span>],
+          ]}
+        />
+      </div>
+    </li>
+  );
+}
