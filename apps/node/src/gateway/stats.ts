@@ -8,7 +8,8 @@ const MOST_ROWS = 5_000;
 /** Counters since the last report, summed by what distinguishes requests for the control plane. */
 export class StatsCollector {
   private rows = new Map<string, StatsRow>();
-  private since = new Date();
+  private pending: NodeStats | null = null;
+  private since: Date;
 
   constructor(private readonly now: () => Date = () => new Date()) {
     this.since = this.now();
@@ -33,26 +34,24 @@ export class StatsCollector {
     if (this.rows.has(key) || this.rows.size < MOST_ROWS) this.rows.set(key, row);
   }
 
-  /** What is to be reported, or null; it stays until `sent` says that it arrived. */
+  /**
+   * What is to be reported, or null. The same report comes back, unchanged, until `sent` says that it arrived: the
+   * control plane knows a repeated one by its `until` and counts it once.
+   */
   report(): NodeStats | null {
-    if (this.rows.size === 0) return null;
-    return {
+    if (this.pending !== null || this.rows.size === 0) return this.pending;
+    const until = this.now();
+    this.pending = {
       since: this.since.toISOString(),
-      until: this.now().toISOString(),
-      rows: [...this.rows.values()].map((row) => ({ ...row })),
+      until: until.toISOString(),
+      rows: [...this.rows.values()],
     };
+    this.rows = new Map();
+    this.since = until;
+    return this.pending;
   }
 
   sent(report: NodeStats): void {
-    for (const { tenant_id, pair_id, decision, reason, transfer, ...counted } of report.rows) {
-      const key = JSON.stringify([tenant_id, pair_id, decision, reason, transfer]);
-      const row = this.rows.get(key);
-      if (!row) continue;
-      row.requests -= counted.requests;
-      row.tokens_moved -= counted.tokens_moved;
-      row.first_token_ms_sum -= counted.first_token_ms_sum;
-      if (row.requests <= 0) this.rows.delete(key);
-    }
-    this.since = new Date(report.until);
+    if (this.pending === report) this.pending = null;
   }
 }

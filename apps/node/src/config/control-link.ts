@@ -1,0 +1,99 @@
+import { type NodeAck, type NodeReadiness, SignedDocument } from "@helm/contracts";
+import { type HostIdentity, type Logger, openHostSocket } from "@helm/host";
+import type { Socket } from "socket.io-client";
+import type { StatsCollector } from "../gateway/stats";
+import type { Configuration } from "./configuration";
+import type { DocumentKind } from "./document-store";
+
+const STATS_EVERY_MS = 3_000;
+const READINESS_EVERY_MS = 15_000;
+const KNOCK_AGAIN_MS = 5_000;
+const ACK_MS = 10_000;
+
+export interface ControlLinkParts {
+  identity: HostIdentity;
+  configuration: Configuration;
+  stats: StatsCollector;
+  readiness: () => NodeReadiness;
+  /** A new document is in use. */
+  onDocument: (kind: DocumentKind) => void;
+}
+
+/** The socket to the control plane: documents come in and are acknowledged, readiness and counters go out. */
+export class ControlLink {
+  private readonly socket: Socket;
+  private readonly timers: NodeJS.Timeout[] = [];
+  private sending = false;
+  private refused = false;
+
+  constructor(
+    private readonly parts: ControlLinkParts,
+    private readonly log: Logger,
+  ) {
+    const { control_url, credential } = parts.identity;
+    this.socket = openHostSocket({ controlUrl: control_url, namespace: "/nodes", credential });
+    this.socket.on("connect", () => {
+      this.refused = false;
+      this.log.info("connected to the control plane");
+      this.sendReadiness();
+    });
+    this.socket.on("disconnect", (reason) => {
+      this.log.warn({ reason }, "the control plane is gone; the node serves on with what it knows");
+      // A server that cut us off does not expect us back by itself.
+      if (reason === "io server disconnect") this.knockAgain();
+    });
+    this.socket.on("connect_error", (error) => {
+      if (this.socket.active) return;
+      if (!this.refused) this.log.error({ err: error }, "the control plane refuses this node");
+      this.refused = true;
+      this.knockAgain();
+    });
+    this.receive("snapshot");
+    this.receive("access-list");
+    this.timers.push(setInterval(() => void this.sendStats(), STATS_EVERY_MS));
+    this.timers.push(setInterval(() => this.sendReadiness(), READINESS_EVERY_MS));
+  }
+
+  sendReadiness(): void {
+    if (this.socket.connected) this.socket.emit("readiness", this.parts.readiness());
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.timers) clearTimeout(timer);
+    await this.sendStats();
+    this.socket.disconnect();
+  }
+
+  private receive(kind: DocumentKind): void {
+    this.socket.on(kind, (payload: unknown, reply?: (ack: NodeAck) => void) => {
+      const parsed = SignedDocument.safeParse(payload);
+      if (!parsed.success) {
+        this.log.warn({ kind }, "a pushed document is no signed document");
+        reply?.({ ok: false, generation: 0, sha256: "", reason: "not a signed document" });
+        return;
+      }
+      void this.parts.configuration.accept(kind, parsed.data).then((ack) => {
+        if (ack.ok) this.parts.onDocument(kind);
+        reply?.(ack);
+      });
+    });
+  }
+
+  private async sendStats(): Promise<void> {
+    const report = this.parts.stats.report();
+    if (!report || this.sending || !this.socket.connected) return;
+    this.sending = true;
+    try {
+      const answer = (await this.socket.timeout(ACK_MS).emitWithAck("stats", report)) as { ok?: boolean };
+      if (answer.ok) this.parts.stats.sent(report);
+    } catch (error) {
+      this.log.debug({ err: error }, "counters were not acknowledged and will be sent again");
+    } finally {
+      this.sending = false;
+    }
+  }
+
+  private knockAgain(): void {
+    this.timers.push(setTimeout(() => this.socket.connect(), KNOCK_AGAIN_MS));
+  }
+}

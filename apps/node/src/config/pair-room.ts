@@ -1,0 +1,194 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { FallbackReason, type PairReadiness, type RoutingSnapshot, type SnapshotPair } from "@helm/contracts";
+import {
+  ArtifactMismatch,
+  downloadArtifact,
+  type HostClient,
+  HostRequestError,
+  type Logger,
+} from "@helm/host";
+import { isEngineError } from "../engine/engine-error";
+import type { ServingEngine } from "../engine/serving-engine";
+import { runTransferCanary } from "./canary";
+
+export interface PairRoomSettings {
+  mapperDir: string;
+  /** Where mappers come from; null on a node that has not joined. */
+  artifacts: HostClient;
+  development: boolean;
+  canaryLengths: readonly number[];
+  canaryMs: number;
+}
+
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+
+interface Place {
+  /** What the readiness was made for; another mapper or another engine starts anew. */
+  key: string;
+  readiness: PairReadiness;
+  work: AbortController;
+}
+
+/** Readiness of every pair in the snapshot: fetch its mapper, load it, transfer once for real, and only then READY. */
+export class PairRoom {
+  private readonly places = new Map<string, Place>();
+  /** One canary at a time: two would measure each other. */
+  private turn: Promise<void> = Promise.resolve();
+  private engineNumber = 0;
+  private engine: ServingEngine | null = null;
+
+  constructor(
+    private readonly settings: PairRoomSettings,
+    private readonly log: Logger,
+    private readonly onChange: () => void,
+  ) {}
+
+  list(): PairReadiness[] {
+    return [...this.places.values()].map((place) => place.readiness);
+  }
+
+  readiness(pairId: string): PairReadiness {
+    return this.places.get(pairId)?.readiness ?? { pair_id: pairId, state: "FETCHING" };
+  }
+
+  /** Brings the room in line with what is wanted and what serves. */
+  reconcile(snapshot: RoutingSnapshot | null, engine: ServingEngine | null): void {
+    if (engine !== this.engine) this.engineNumber += 1;
+    this.engine = engine;
+    const pairs = snapshot?.pairs ?? [];
+    const wanted = new Set(pairs.map((pair) => pair.id));
+    for (const [id, place] of this.places) {
+      if (wanted.has(id)) continue;
+      place.work.abort();
+      this.places.delete(id);
+    }
+    for (const pair of pairs) this.arrange(pair, engine);
+    if (snapshot) void this.prune(snapshot);
+    this.onChange();
+  }
+
+  close(): void {
+    for (const place of this.places.values()) place.work.abort();
+  }
+
+  private arrange(pair: SnapshotPair, engine: ServingEngine | null): void {
+    const refusal = refusePair(pair, engine, this.settings.development);
+    const key = JSON.stringify([refusal, pair.mapper_sha256, this.engineNumber, pair.pilot, pair.target]);
+    const before = this.places.get(pair.id);
+    if (before?.key === key) return;
+    before?.work.abort();
+    const work = new AbortController();
+    const readiness: PairReadiness = refusal
+      ? { pair_id: pair.id, state: "REFUSED", code: refusal }
+      : { pair_id: pair.id, state: "FETCHING" };
+    const place: Place = { key, readiness, work };
+    this.places.set(pair.id, place);
+    if (!refusal && engine) void this.prepare(pair, engine, place);
+  }
+
+  private async prepare(pair: SnapshotPair, engine: ServingEngine, place: Place): Promise<void> {
+    const { signal } = place.work;
+    try {
+      await this.fetch(pair, signal);
+      await this.inTurn(signal, async () => {
+        const sha256 = pair.mapper_sha256 ?? "";
+        await engine.client.loadMapper(sha256);
+        const result = await runTransferCanary(
+          engine.client,
+          {
+            pilot: pair.pilot,
+            target: pair.target,
+            mapper: sha256,
+            lengths: this.settings.canaryLengths,
+            budgetMs: this.settings.canaryMs,
+          },
+          signal,
+        );
+        if (!result.ok) return this.settle(place, { state: "REFUSED", code: result.reason });
+        this.log.info(
+          { pair: pair.id, min_tokens: result.minTokens, points: result.points },
+          "the pair is ready",
+        );
+        const canary_at = new Date().toISOString();
+        this.settle(place, { state: "READY", min_tokens: result.minTokens, canary_at });
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      const code = codeOf(error);
+      this.log.warn({ err: error, pair: pair.id, code }, "the pair cannot be used here");
+      this.settle(place, { state: "REFUSED", code });
+    }
+  }
+
+  /** Downloads until it is there; a control plane that is away is waited for, a wrong artifact is not. */
+  private async fetch(pair: SnapshotPair, signal: AbortSignal): Promise<void> {
+    const sha256 = pair.mapper_sha256 ?? "";
+    for (let wait = FIRST_RETRY_MS; ; wait = Math.min(LONGEST_RETRY_MS, wait * 2)) {
+      try {
+        await downloadArtifact(this.settings.artifacts, {
+          urlPath: `/api/node/artifacts/${sha256}`,
+          sha256,
+          directory: this.settings.mapperDir,
+          expectedBytes: pair.mapper_bytes ?? 0,
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof HostRequestError) || !error.retriable) throw error;
+        this.log.warn({ err: error, mapper: sha256 }, "the mapper could not be fetched yet");
+      }
+      await pause(wait, undefined, { signal });
+    }
+  }
+
+  private async inTurn(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const mine = this.turn.then(() => (signal.aborted ? undefined : work()));
+    this.turn = mine.catch(() => {});
+    await mine;
+  }
+
+  private settle(place: Place, readiness: Omit<PairReadiness, "pair_id">): void {
+    if (place.work.signal.aborted) return;
+    place.readiness = { pair_id: place.readiness.pair_id, ...readiness };
+    this.onChange();
+  }
+
+  /** Mappers that no pair of the snapshot names any more leave memory and disk. */
+  private async prune(snapshot: RoutingSnapshot): Promise<void> {
+    const kept = new Set(snapshot.pairs.map((pair) => pair.mapper_sha256));
+    const names = await readdir(this.settings.mapperDir).catch(() => []);
+    for (const name of names.filter((entry) => /^[0-9a-f]{64}$/.test(entry) && !kept.has(entry))) {
+      await this.engine?.client.dropMapper(name).catch(() => {});
+      await rm(join(this.settings.mapperDir, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Why a pair may not be used here at all, before anything is fetched for it. */
+export function refusePair(
+  pair: SnapshotPair,
+  engine: ServingEngine | null,
+  development: boolean,
+): FallbackReason | null {
+  if (pair.refusal !== null) return pair.refusal;
+  if (pair.mapper_sha256 === null || (pair.development && !development)) return "NOT_CALIBRATED";
+  if (!engine) return null;
+  const pilot = engine.models.get(pair.pilot);
+  const target = engine.models.get(pair.target);
+  const same = (served: string | null | undefined, wanted: string | null) =>
+    !served || wanted === null || served === wanted;
+  if (!pilot || !target) return "PAIR_MISMATCH";
+  const matches =
+    same(pilot.weights_sha256, pair.pilot_weights_sha256) &&
+    same(target.weights_sha256, pair.target_weights_sha256);
+  return matches ? null : "PAIR_MISMATCH";
+}
+
+function codeOf(error: unknown): FallbackReason {
+  if (error instanceof ArtifactMismatch || error instanceof HostRequestError) return "ARTIFACT_UNREADABLE";
+  if (!isEngineError(error) || error.failure.kind !== "http") return "ENGINE_ERROR";
+  const body = error.failure.body as { error?: { code?: unknown } } | null;
+  return FallbackReason.safeParse(body?.error?.code).data ?? "ENGINE_ERROR";
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { type GroupedChild, type Logger, spawnGroup } from "@helm/host";
+import { EngineClient } from "./engine-client";
+import { type EngineState, moveEngine } from "./engine-states";
+import { describeEngine, type ServingEngine } from "./serving-engine";
+
+export interface EngineSettings {
+  python: string;
+  /** Served name and folder; the first is the pilot where there are two. */
+  models: readonly { name: string; folder: string }[];
+  socketPath: string;
+  mapperDir: string;
+  device: string;
+  environment: NodeJS.ProcessEnv;
+  maxWaiting: number;
+  startMs: number;
+}
+
+const FIRST_BACK_OFF_MS = 1_000;
+const LONGEST_BACK_OFF_MS = 30_000;
+const HEALTH_EVERY_MS = 2_000;
+const HEALTH_MISSES = 5;
+const STEADY_MS = 60_000;
+const DRAIN_MS = 8_000;
+
+/** Keeps one engine running: starts it, lets it serve after a canary, and starts it again when it ends. */
+export class EngineSupervisor {
+  private state: EngineState = "STOPPED";
+  private serving: ServingEngine | null = null;
+  private child: GroupedChild | null = null;
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> | null = null;
+
+  constructor(
+    private readonly settings: EngineSettings,
+    private readonly log: Logger,
+    /** Told whenever an engine joins the serving path or leaves it. */
+    private readonly onChange: (engine: ServingEngine | null) => void,
+  ) {}
+
+  get current(): ServingEngine | null {
+    return this.serving;
+  }
+
+  start(): void {
+    this.loop ??= this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.child?.end(DRAIN_MS);
+    await this.loop;
+    await rm(this.settings.socketPath, { force: true });
+  }
+
+  private async run(): Promise<void> {
+    let backOff = FIRST_BACK_OFF_MS;
+    while (!this.stopping.signal.aborted) {
+      this.move("STARTING");
+      const began = Date.now();
+      await this.live().catch((error: unknown) => {
+        if (!this.stopping.signal.aborted) this.log.error({ err: error }, "the engine could not be used");
+      });
+      if (this.stopping.signal.aborted) break;
+      this.move("BACKING_OFF");
+      if (Date.now() - began > STEADY_MS) backOff = FIRST_BACK_OFF_MS;
+      this.log.warn({ again_in_ms: backOff }, "the engine ended; it will be started again");
+      await pause(backOff, undefined, { signal: this.stopping.signal }).catch(() => {});
+      backOff = Math.min(LONGEST_BACK_OFF_MS, backOff * 2);
+    }
+    this.move("STOPPING");
+    this.move("STOPPED");
+  }
+
+  /** One life of the engine process; returns or throws when it is over, and nothing of it is left then. */
+  private async live(): Promise<void> {
+    const client = new EngineClient({ socketPath: this.settings.socketPath });
+    try {
+      await rm(this.settings.socketPath, { force: true });
+      this.child = await this.spawn();
+      this.serving = await this.bringUp(client, this.child);
+      this.move("SERVING");
+      this.log.info(
+        { engine: this.serving.name, models: [...this.serving.models.keys()] },
+        "the engine serves",
+      );
+      this.onChange(this.serving);
+      await this.watch(client, this.child);
+    } finally {
+      const served = this.serving !== null;
+      this.serving = null;
+      if (served) this.onChange(null);
+      await this.child?.end(DRAIN_MS);
+      this.child = null;
+      await client.close();
+    }
+  }
+
+  private async spawn(): Promise<GroupedChild> {
+    const { settings } = this;
+    const models = settings.models.flatMap(({ name, folder }) => ["--model", `${name}=${folder}`]);
+    const child = await spawnGroup(
+      settings.python,
+      [
+        "-m",
+        "lifeboat_kv.engine",
+        ...models,
+        "--listen",
+        `unix:${settings.socketPath}`,
+        "--mapper-dir",
+        settings.mapperDir,
+        "--device",
+        settings.device,
+        "--exit-with-parent",
+      ],
+      { env: settings.environment },
+    );
+    relayLog(child, this.log);
+    // A stop may have come while the process was being made.
+    if (this.stopping.signal.aborted) void child.end(DRAIN_MS);
+    return child;
+  }
+
+  /** Waits until the engine answers, then has every model answer a canary. */
+  private async bringUp(client: EngineClient, child: GroupedChild): Promise<ServingEngine> {
+    const deadline = Date.now() + this.settings.startMs;
+    let ended = false;
+    void child.exit.then(() => {
+      ended = true;
+    });
+    while (!(await client.healthy())) {
+      if (ended) throw new Error("the engine ended while it started; its own words stand above");
+      if (Date.now() > deadline)
+        throw new Error(`the engine did not answer within ${this.settings.startMs} ms`);
+      await pause(100, undefined, { signal: this.stopping.signal });
+    }
+    const engine = await describeEngine(client, this.settings.maxWaiting);
+    for (const model of engine.models.keys()) await canary(client, model);
+    return engine;
+  }
+
+  /** Returns when the process has ended, or was ended because it no longer answers. */
+  private async watch(client: EngineClient, child: GroupedChild): Promise<void> {
+    let misses = 0;
+    const over = child.exit.then(() => true as const);
+    for (;;) {
+      const ended = await Promise.race([over, pause(HEALTH_EVERY_MS, false as const)]);
+      if (ended) return;
+      misses = (await client.healthy()) ? 0 : misses + 1;
+      if (misses < HEALTH_MISSES) continue;
+      this.log.error("the engine no longer answers and is ended");
+      return;
+    }
+  }
+
+  private move(to: EngineState): void {
+    this.state = moveEngine(this.state, to);
+  }
+}
+
+/** One token from a model under a salt of its own. Throws EngineError. */
+async function canary(client: EngineClient, model: string): Promise<void> {
+  const body = { model, prompt: "Hello", max_tokens: 1, temperature: 0, cache_salt: randomUUID() };
+  await client.complete("/v1/completions", body, { headersMs: 60_000 });
+}
+
+const levels = new Set(["debug", "info", "warning", "error", "critical"]);
+
+function relayLog(child: GroupedChild, log: Logger): void {
+  const own = log.child({ from: "engine" });
+  createInterface({ input: child.stdout }).on("line", (line) => own.debug(line));
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    const parsed = parseLine(line);
+    if (!parsed) own.warn(line);
+    else if (parsed.level === "error" || parsed.level === "critical") own.error(parsed.message);
+    else if (parsed.level === "warning") own.warn(parsed.message);
+    else own.debug(parsed.message);
+  });
+}
+
+function parseLine(line: string): { level: string; message: string } | null {
+  try {
+    const { level, message } = JSON.parse(line) as { level?: string; message?: string };
+    const known = level?.toLowerCase() ?? "";
+    return levels.has(known) && typeof message === "string" ? { level: known, message } : null;
+  } catch {
+    return null;
+  }
+}

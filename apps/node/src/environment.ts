@@ -1,0 +1,91 @@
+import { hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { findCheckout, parseEnvironment } from "@helm/host";
+import { z } from "zod";
+
+const loopback = new Set(["127.0.0.1", "localhost", "::1"]);
+
+const Environment = z
+  .object({
+    HELM_CONTROL_URL: z.url().default("http://127.0.0.1:4400"),
+    HELM_JOIN_TOKEN: z.string().optional(),
+    HELM_NODE_STATE: z.string().optional(),
+    HELM_NODE_NAME: z.string().min(1).max(80).default(hostname().slice(0, 80)),
+    /** Where clients reach the gateway, if not at its own address: behind a proxy that ends TLS. */
+    HELM_NODE_URL: z.url().optional(),
+    HELM_GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(8000),
+    HELM_GATEWAY_BIND: z.string().default("127.0.0.1"),
+    HELM_PYTHON: z.string().optional(),
+    HELM_DEVICE: z.enum(["cpu", "cuda", "rocm", "auto"]).default("auto"),
+    HELM_ENGINE: z.literal("reference").default("reference"),
+    HELM_ENGINE_MODELS: z.string().optional(),
+    HELM_ENGINE_START_MS: z.coerce.number().int().min(1_000).default(180_000),
+    HELM_CANARY_MS: z.coerce.number().int().min(0).default(15_000),
+    HELM_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
+    HELM_PARENT_PID: z.coerce.number().int().positive().optional(),
+  })
+  .refine((given) => loopback.has(given.HELM_GATEWAY_BIND) || given.HELM_NODE_URL?.startsWith("https:"), {
+    path: ["HELM_GATEWAY_BIND"],
+    message:
+      "beyond loopback TLS is required: put a proxy in front and name its https address in HELM_NODE_URL",
+  });
+
+export interface NodeConfig {
+  controlUrl: string;
+  joinToken: string | undefined;
+  stateDir: string;
+  name: string;
+  url: string | undefined;
+  port: number;
+  bind: string;
+  python: string | undefined;
+  device: "cpu" | "cuda" | "rocm" | "auto";
+  models: { name: string; folder: string }[];
+  engineStartMs: number;
+  canaryMs: number;
+  logLevel: string;
+  parentPid: number | undefined;
+}
+
+/** The environment, read once. Errors: one sentence that names every wrong variable. */
+export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
+  const given = parseEnvironment(Environment, environment);
+  const checkout = findCheckout() ?? process.cwd();
+  return {
+    controlUrl: given.HELM_CONTROL_URL,
+    joinToken: given.HELM_JOIN_TOKEN,
+    stateDir: resolve(given.HELM_NODE_STATE ?? join(checkout, ".helm", "node")),
+    name: given.HELM_NODE_NAME,
+    url: given.HELM_NODE_URL,
+    port: given.HELM_GATEWAY_PORT,
+    bind: given.HELM_GATEWAY_BIND,
+    python: given.HELM_PYTHON,
+    device: given.HELM_DEVICE,
+    models: readModels(given.HELM_ENGINE_MODELS ?? bundledModels(checkout)),
+    engineStartMs: given.HELM_ENGINE_START_MS,
+    canaryMs: given.HELM_CANARY_MS,
+    logLevel: given.HELM_LOG_LEVEL,
+    parentPid: given.HELM_PARENT_PID,
+  };
+}
+
+function bundledModels(checkout: string): string {
+  return ["pilot", "target"].map((name) => `${name}=${join(checkout, "models", name)}`).join(",");
+}
+
+function readModels(text: string): NodeConfig["models"] {
+  const models = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+    .map((entry) => {
+      const [name, ...folder] = entry.split("=");
+      if (!name || folder.length === 0) {
+        throw new Error(`The environment cannot be used. HELM_ENGINE_MODELS: "${entry}" is not NAME=FOLDER.`);
+      }
+      return { name, folder: resolve(folder.join("=")) };
+    });
+  if (models.length === 0)
+    throw new Error("The environment cannot be used. HELM_ENGINE_MODELS: names no model.");
+  return models;
+}

@@ -1,0 +1,184 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NodeReadiness } from "@helm/contracts";
+import { HostClient, type HostIdentity, type Logger, type PythonHome, pythonEnvironment } from "@helm/host";
+import { Configuration } from "./config/configuration";
+import { ControlLink } from "./config/control-link";
+import { DocumentStore } from "./config/document-store";
+import { PairRoom } from "./config/pair-room";
+import { EngineSupervisor } from "./engine/engine-supervisor";
+import type { NodeConfig } from "./environment";
+import { Salts } from "./escalation/salts";
+import { Sessions } from "./escalation/sessions";
+import { GatewayServer } from "./gateway/gateway-server";
+import { GatewayMetrics } from "./gateway/metrics";
+import { defaultLimits, type GatewayResources, type RouteView, type RoutingView } from "./gateway/resources";
+import { StatsCollector } from "./gateway/stats";
+import type { NodeHardware } from "./hardware";
+
+export interface NodeParts {
+  config: NodeConfig;
+  identity: HostIdentity;
+  hardware: NodeHardware;
+  python: PythonHome;
+  log: Logger;
+}
+
+const GATEWAY_DRAIN_MS = 5_000;
+const CANARY_LENGTHS = [64, 256, 1024, 4096];
+const MOST_WAITING = 1_024;
+
+/** Engine, gateway and configuration of one host, from start to stop. */
+export class Node {
+  private readonly configuration: Configuration;
+  private readonly stats = new StatsCollector();
+  private readonly metrics = new GatewayMetrics();
+  private readonly artifacts: HostClient;
+  private readonly pairs: PairRoom;
+  private readonly gateway: GatewayServer;
+  private engine: EngineSupervisor | null = null;
+  private link: ControlLink | null = null;
+  private socketFolder: string | null = null;
+
+  constructor(private readonly parts: NodeParts) {
+    const { config, identity, hardware, log } = parts;
+    const documents = new DocumentStore(join(config.stateDir, "config", identity.id));
+    this.configuration = new Configuration(documents, identity.signing_key, log);
+    this.artifacts = new HostClient({ controlUrl: identity.control_url, credential: identity.credential });
+    this.pairs = new PairRoom(
+      {
+        mapperDir: this.mapperDir,
+        artifacts: this.artifacts,
+        development: hardware.development,
+        canaryLengths: CANARY_LENGTHS,
+        canaryMs: config.canaryMs,
+      },
+      log,
+      () => this.link?.sendReadiness(),
+    );
+    this.gateway = new GatewayServer(this.resources());
+  }
+
+  /** Listens at once; requests are served as soon as an engine has passed its canary. Resolves with the port. */
+  async start(): Promise<number> {
+    const { config, identity, log } = this.parts;
+    await mkdir(this.mapperDir, { recursive: true, mode: 0o700 });
+    await this.configuration.restore();
+    const port = await this.gateway.listen(config.port, config.bind);
+    this.engine = await this.makeEngine();
+    this.engine.start();
+    this.reconcile();
+    this.link = new ControlLink(
+      {
+        identity,
+        configuration: this.configuration,
+        stats: this.stats,
+        readiness: () => this.readiness(),
+        onDocument: () => this.reconcile(),
+      },
+      log,
+    );
+    return port;
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.close(GATEWAY_DRAIN_MS);
+    await this.link?.close();
+    this.pairs.close();
+    await this.engine?.stop();
+    await this.artifacts.close();
+    if (this.socketFolder) await rm(this.socketFolder, { recursive: true, force: true });
+  }
+
+  private get mapperDir(): string {
+    return join(this.parts.config.stateDir, "mappers");
+  }
+
+  private async makeEngine(): Promise<EngineSupervisor> {
+    const { config, hardware, python, log } = this.parts;
+    return new EngineSupervisor(
+      {
+        python: python.python,
+        models: config.models,
+        socketPath: await this.socketPath(),
+        mapperDir: this.mapperDir,
+        device: hardware.device === "cpu" ? "cpu" : "cuda",
+        environment: pythonEnvironment(python),
+        maxWaiting: MOST_WAITING,
+        startMs: config.engineStartMs,
+      },
+      log,
+      () => this.reconcile(),
+    );
+  }
+
+  /** Beside the state where its path fits into a socket address, else in a folder of its own that goes with us. */
+  private async socketPath(): Promise<string> {
+    const path = join(this.parts.config.stateDir, "engine.sock");
+    if (Buffer.byteLength(path) < 100) return path;
+    this.socketFolder = await mkdtemp(join(tmpdir(), "helm-"));
+    return join(this.socketFolder, "engine.sock");
+  }
+
+  private reconcile(): void {
+    this.pairs.reconcile(this.configuration.snapshot, this.engine?.current ?? null);
+    const generation = this.configuration.snapshot?.generation ?? 0;
+    for (const kind of ["desired", "acked", "active"]) this.metrics.generation.set({ kind }, generation);
+  }
+
+  private readiness(): NodeReadiness {
+    const engine = this.engine?.current ?? null;
+    const generation = this.configuration.snapshot?.generation ?? 0;
+    return {
+      active_generation: generation,
+      acked_generation: generation,
+      access_version: this.configuration.accessVersion,
+      engine: {
+        name: engine?.name ?? "reference",
+        healthy: engine !== null,
+        development: this.parts.hardware.development,
+        models: [...(engine?.models.values() ?? [])].map(({ id, weights_sha256, max_model_len }) => ({
+          id,
+          weights_sha256,
+          max_model_len,
+        })),
+      },
+      pairs: this.pairs.list(),
+    };
+  }
+
+  private resources(): GatewayResources {
+    return {
+      engine: () => this.engine?.current ?? null,
+      routing: this.routing(),
+      salts: new Salts(),
+      sessions: new Sessions(),
+      metrics: this.metrics,
+      stats: this.stats,
+      limits: defaultLimits,
+      development: this.parts.hardware.development,
+      log: this.parts.log.child({ part: "gateway" }),
+    };
+  }
+
+  private routing(): RoutingView {
+    const { configuration, pairs } = this;
+    const { verdict } = this.parts.hardware;
+    return {
+      get configured() {
+        return configuration.configured;
+      },
+      authenticate: (authorization) => configuration.authenticate(authorization),
+      helmRefusal: () => (configuration.helmOff ? "HELM_OFF" : verdict === "refused" ? "HW_REFUSED" : null),
+      routes: () => {
+        const views = new Map<string, RouteView>();
+        for (const route of configuration.snapshot?.routes ?? []) {
+          const pair = configuration.snapshot?.pairs.find((one) => one.id === route.pair_id);
+          if (pair) views.set(route.name, { route, pair, readiness: pairs.readiness(pair.id) });
+        }
+        return views;
+      },
+    };
+  }
+}
