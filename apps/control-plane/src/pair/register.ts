@@ -57,7 +57,7 @@ export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterP
 
 /** One open inspection a model: a second request joins it. */
 async function requestInspection(ctx: Context, model: string): Promise<string> {
-  await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(7210116013, hashtext(${model}))`;
+  await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`inspect:${model}`}, 0))`;
   const open = await ctx.db.inspection.findFirst({ where: { model, state: { in: ["QUEUED", "RUNNING"] } } });
   if (open) return open.id;
   return (await ctx.db.inspection.create({ data: { model } })).id;

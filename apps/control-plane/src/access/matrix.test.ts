@@ -1,0 +1,147 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Role } from "@helm/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { appRouter } from "../router";
+import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { joinWorker, registerPair, type TestWorker } from "../testing/worker";
+import { SCOPES } from "./scopes";
+
+type Procedure = { _def: { type: "query" | "mutation" | "subscription" } };
+const procedures = Object.entries(appRouter._def.procedures as unknown as Record<string, Procedure>);
+const mutations = procedures
+  .filter(([, procedure]) => procedure._def.type === "mutation")
+  .map(([path]) => path);
+const PEOPLE = ["nobody", "viewer", "operator", "admin"] as const;
+
+let control: TestControlPlane;
+let worker: TestWorker;
+let pairId: string;
+
+beforeAll(async () => {
+  control = await testControlPlane();
+  worker = await joinWorker(control);
+  pairId = (await registerPair(control, worker, "pilot", "target")).pairId ?? "";
+});
+afterAll(() => control.stop());
+
+function call(role: Role | "nobody", path: string, input: unknown, requestId?: string): Promise<unknown> {
+  const [noun = "", verb = ""] = path.split(".");
+  const caller = control.as(role, requestId) as unknown as Record<
+    string,
+    Record<string, (input: unknown) => Promise<unknown>>
+  >;
+  const procedure = caller[noun]?.[verb];
+  if (!procedure) throw new Error(`no procedure ${path}`);
+  return procedure(input);
+}
+
+const codeOf = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => "OK",
+    (error: { code: string }) => error.code,
+  );
+
+it("names a scope for every procedure and for nothing else", () => {
+  expect(Object.keys(SCOPES).sort()).toEqual(procedures.map(([path]) => path).sort());
+});
+
+describe.each(procedures.map(([path]) => path))("%s", (path) => {
+  it.each(PEOPLE)("as %s", async (role) => {
+    const scope = SCOPES[path] ?? "admin";
+    const rank = { nobody: 0, public: 0, viewer: 1, operator: 2, admin: 3 };
+    const code = await codeOf(call(role, path, { nothing: true }));
+    if (rank[role] >= rank[scope]) expect(["UNAUTHORIZED", "FORBIDDEN"]).not.toContain(code);
+    else expect(code).toBe(role === "nobody" ? "UNAUTHORIZED" : "FORBIDDEN");
+  });
+});
+
+/** Each mutation done for real once; a new one without an entry here fails the test below. */
+const DO: Record<string, () => Promise<unknown>> = {
+  "setup.createAdministrator": async () => ({
+    token: SETUP_TOKEN,
+    email: "first@example.com",
+    name: "First",
+    password: "long enough a password",
+  }),
+  "setting.setHelmEnabled": async () => ({
+    enabled: true,
+    revision: (await control.as("viewer").setting.get()).revision,
+  }),
+  "setting.setKillSwitch": async () => ({
+    on: true,
+    revision: (await control.as("viewer").setting.get()).revision,
+  }),
+  "route.update": async () => ({
+    name: "helm-auto",
+    window: 32,
+    revision: (await control.as("viewer").route.get())?.revision,
+  }),
+  "pair.register": async () => ({ sourceModel: "target", targetModel: "pilot" }),
+  "calibration.start": async () => ({ pairId, device: "cpu" }),
+  "calibration.cancel": async () => ({ id: await openRun() }),
+  "calibration.retry": async () => {
+    const id = await openRun();
+    await control.as("admin").calibration.cancel({ id });
+    return { id };
+  },
+  "mapper.activate": async () => ({ id: await clearedMapper(2) }),
+  "mapper.retire": async () => ({ id: await clearedMapper(1) }),
+  "tenant.create": async () => ({ name: "acme" }),
+  "tenant.setEnabled": async () => {
+    const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });
+    return { id: tenant.id, enabled: true, revision: tenant.revision };
+  },
+  "key.create": async () => ({
+    tenantId: (await control.as("admin").tenant.create({ name: "keys" })).id,
+    name: "ci",
+  }),
+  "key.revoke": async () => {
+    const tenant = await control.as("admin").tenant.create({ name: "revoked" });
+    return { id: (await control.as("admin").key.create({ tenantId: tenant.id, name: "old" })).id };
+  },
+  "host.createJoinToken": async () => ({ kind: "node" }),
+  "host.revoke": async () => {
+    const { token } = await control.as("admin").host.createJoinToken({ kind: "worker" });
+    return { id: (await joinWorker(control, token)).id };
+  },
+};
+
+async function openRun(): Promise<string> {
+  const open = (await control.as("viewer").pair.get({ id: pairId })).calibrating;
+  return open ?? (await control.as("admin").calibration.start({ pairId, device: "cpu" })).id;
+}
+
+/** A mapper that is INACTIVE (of the second clear) or the newest one there is. */
+async function clearedMapper(runs: number): Promise<string> {
+  await control.as("admin").calibration.cancel({ id: await openRun() });
+  for (let i = 0; i < runs; i += 1) {
+    await openRun();
+    await worker.run(randomBytes(64), { share: 1 });
+  }
+  const [newest] = await control.as("viewer").mapper.list({ pairId });
+  return newest?.id ?? "";
+}
+
+describe("audit", () => {
+  it("knows how to do every mutation", () => {
+    expect(Object.keys(DO).sort()).toEqual([...mutations].sort());
+  });
+
+  it.each(mutations)("%s writes its row in its own transaction", async (path) => {
+    const input = await DO[path]?.();
+    const requestId = randomUUID();
+    await call(path.startsWith("setup.") ? "nobody" : "admin", path, input, requestId);
+    const rows = await control.db.auditEntry.findMany({ where: { requestId } });
+    expect(rows.map((row) => row.verb)).toContain(path);
+    expect(rows.every((row) => row.actorName !== "")).toBe(true);
+  });
+
+  it("keeps nothing secret", async () => {
+    const rows = await control.db.auditEntry.findMany();
+    const text = JSON.stringify(rows);
+    expect(text).not.toContain(SETUP_TOKEN);
+    expect(text).not.toContain("long enough a password");
+    expect(text).not.toMatch(/hlm_[a-z0-9]{8}_/);
+    expect(text).not.toMatch(/join_[A-Za-z0-9_-]{20}/);
+  });
+});

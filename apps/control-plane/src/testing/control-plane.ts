@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Role } from "@helm/contracts";
+import { testDatabase } from "@helm/db/testing";
+import type { Actor } from "../access/actor";
+import { startControlPlane } from "../boot";
+import { readConfig } from "../config";
+import { createLog } from "../logging";
+import { appRouter } from "../router";
+import { outsideTransaction } from "../transaction";
+import { createCallerFactory } from "../trpc/procedure";
+
+export const ORIGIN = "http://127.0.0.1:3000";
+export const SETUP_TOKEN = "a-setup-token-for-tests";
+export const WORKER_TOKEN = "worker-join-token-for-tests";
+export const NODE_TOKEN = "node-join-token-for-tests";
+
+const createCaller = createCallerFactory(appRouter);
+
+/** A whole control plane on a database and a port of its own. */
+export async function testControlPlane(env: Record<string, string> = {}) {
+  const database = await testDatabase();
+  const stateDir = await mkdtemp(join(tmpdir(), "helm-control-"));
+  const config = readConfig({
+    HELM_PORT: "0",
+    DATABASE_URL: database.url,
+    HELM_STATE_DIR: stateDir,
+    HELM_AUTH_SECRET: "a secret of tests that is long enough",
+    HELM_SETUP_TOKEN: SETUP_TOKEN,
+    HELM_BOOTSTRAP_JOIN_TOKENS: `worker:${WORKER_TOKEN},node:${NODE_TOKEN}`,
+    HELM_LOG_LEVEL: "silent",
+    ...env,
+  });
+  const controlPlane = await startControlPlane(config, createLog(config.logLevel));
+  const { services, url } = controlPlane;
+
+  /** Calls a procedure as a person of this role, or as nobody. */
+  const as = (role: Role | "nobody", requestId: string = randomUUID()) => {
+    const actor: Actor =
+      role === "nobody"
+        ? { kind: "anonymous" }
+        : {
+            kind: "person",
+            id: randomUUID(),
+            name: role,
+            email: `${role}@example.com`,
+            role,
+            sessionId: randomUUID(),
+          };
+    return createCaller(
+      outsideTransaction({ services, actor, requestId, address: "127.0.0.1", log: services.log }),
+    );
+  };
+
+  return {
+    ...controlPlane,
+    db: database.db,
+    as,
+    stop: async () => {
+      await controlPlane.stop();
+      await database.drop();
+      await rm(stateDir, { recursive: true, force: true });
+    },
+    restart: () => startControlPlane(config, createLog(config.logLevel)),
+    request: (method: string, path: string, options: RequestOptions = {}) =>
+      request(url, method, path, options),
+  };
+}
+
+export type TestControlPlane = Awaited<ReturnType<typeof testControlPlane>>;
+
+interface RequestOptions {
+  json?: unknown;
+  body?: Buffer;
+  bearer?: string;
+  headers?: Record<string, string>;
+}
+
+async function request(url: string, method: string, path: string, options: RequestOptions) {
+  const headers: Record<string, string> = { ...options.headers };
+  if (options.bearer) headers.authorization = `Bearer ${options.bearer}`;
+  if (options.json !== undefined) headers["content-type"] = "application/json";
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    body: options.json !== undefined ? JSON.stringify(options.json) : options.body,
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  const json = isJson && bytes.length > 0 ? JSON.parse(bytes.toString("utf8")) : null;
+  return { status: response.status, json, bytes, headers: response.headers };
+}
