@@ -20,11 +20,13 @@ MAC = "ab" * 32
 Prompts = Callable[..., list[int]]
 
 
-def stage(engine: RunningEngine, prompt: list[int], *, ttl_ms: int = 5000, salt: str = SALT) -> str:
-    """Stages a prompt's cache on the pilot; returns the handle."""
+def stage(
+    engine: RunningEngine, prompt: list[int], *, ttl_ms: int = 5000, salt: str = SALT, model: str = "pilot"
+) -> str:
+    """Stages a prompt's cache on a model; returns the handle."""
     handle = secrets.token_hex(16)
     params = {"do_stage": True, "handle": handle, "mac": MAC, "ttl_ms": ttl_ms}
-    answer = engine.complete("pilot", prompt, 1, cache_salt=salt, kv_transfer_params=params)
+    answer = engine.complete(model, prompt, 1, cache_salt=salt, kv_transfer_params=params)
     report = answer["kv_transfer_params"]
     assert report["result"] == "staged"
     assert report["tokens"] == len(prompt)
@@ -93,7 +95,9 @@ def test_transfer_over_chat_and_stream_reports_in_the_last_chunk(
     chunks = engine.events("/v1/chat/completions", target)
     assert chunks[-1]["kv_transfer_params"]["result"] == "transferred"
     assert chunks[-1]["helm_timing"]["first_token_ms"] > 0
-    assert all("kv_transfer_params" not in chunk for chunk in chunks[:-1])
+    # The first token's object and the last one carry it, and no other.
+    assert chunks[1]["kv_transfer_params"] == chunks[-1]["kv_transfer_params"]
+    assert all("kv_transfer_params" not in chunk for chunk in [chunks[0], *chunks[2:-1]])
     said = [t for chunk in chunks for choice in chunk["choices"] for t in choice.get("token_ids") or ()]
     assert_same(said, offline(engine, chunks[0]["prompt_token_ids"], mapper_sha, 9))
 

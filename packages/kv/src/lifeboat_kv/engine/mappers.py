@@ -41,7 +41,7 @@ class MapperRefusedError(Exception):
 
 @dataclass(frozen=True)
 class ResidentMapper:
-    """A mapper on the device, the names of the models it joins, and what it measures."""
+    """A mapper on the device, served models that it joins, and what it measures."""
 
     sha256: str
     mapper: Mapper
@@ -49,6 +49,10 @@ class ResidentMapper:
     target: str
     size: int
     load_ms: float
+
+    def joins(self, source: Facts, target: Facts) -> bool:
+        """Whether it was fitted for exactly these two models."""
+        return _same(self.mapper.source, source) and _same(self.mapper.target, target)
 
     def summary(self) -> dict[str, Any]:
         """What `/helm/mappers` says of it."""
@@ -176,6 +180,10 @@ class MapperStore:
     def _served(self, wanted: Facts, side: str) -> str:
         """The served model with the digests a mapper names. Errors: MapperRefusedError PAIR_MISMATCH."""
         for name, facts in self._models().items():
-            if wanted.get(IDENTITY[0]) and all(facts.get(key) == wanted.get(key) for key in IDENTITY):
+            if _same(wanted, facts):
                 return name
         raise MapperRefusedError("PAIR_MISMATCH", f"no served model is the mapper's {side}")
+
+
+def _same(wanted: Facts, facts: Facts) -> bool:
+    return bool(wanted.get(IDENTITY[0])) and all(facts.get(key) == wanted.get(key) for key in IDENTITY)

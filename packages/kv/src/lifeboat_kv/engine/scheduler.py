@@ -236,6 +236,8 @@ class Scheduler:
         rows: list[int] = []
         sequences: list[Sequence] = []
         for row, (seq, _) in enumerate(ending):
+            if seq.state is SequenceState.FINISHED:  # a sibling's row failed the request
+                continue
             if not finite[row]:
                 log.error("%s produced logits that are not finite", self.model.name)
                 self._fail(seq.request)

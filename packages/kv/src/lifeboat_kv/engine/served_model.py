@@ -87,6 +87,9 @@ def open_model(
     module = load_model(path, device).to(dtype)
     module.set_attn_implementation(ENGINE_ATTENTION)
     tokenizer = load_tokenizer(path)
+    # Encoding would switch these off itself, by a write that other threads' decoding must not meet.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
     shape = KvShape(facts["num_hidden_layers"], facts["num_key_value_heads"], facts["head_dim"], dtype)
     return ServedModel(
         name=name or facts["id"],

@@ -131,10 +131,8 @@ class TransferDesk:
         if staged is None:
             return self._fall_back(request, "STAGING_GONE")
         resident = self.mappers.get(order.mapper_sha256)
-        if (resident.source, resident.target) != (
-            staged.model,
-            target.name,
-        ) or order.source_model != staged.model:
+        source = self._models()[staged.model]
+        if order.source_model != source.name or not resident.joins(source.facts, target.facts):
             return self._fall_back(request, "PAIR_MISMATCH")
         common = _common_prefix(staged.tokens, request.prompt)
         if common < 1:
@@ -142,7 +140,7 @@ class TransferDesk:
         rows = min(common, len(request.prompt) - tail_length(len(request.prompt)))
         if rows < 1:
             return self._fall_back(request, "BLOCK_TOO_SMALL")
-        return Ready(staged, resident, self._models()[staged.model], rows)
+        return Ready(staged, resident, source, rows)
 
     def _map(self, ready: Ready, target: ServedModel, start: int) -> list[LayerKV]:
         """Target rows start ... ready.rows. Errors: ValueError where they are not finite."""
