@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { startChild, tailOf } from "./child.mjs";
 import { hardwareOf } from "./ensure-python.mjs";
@@ -84,7 +84,9 @@ class Product {
     };
 
     const databaseUrl = process.env.DATABASE_URL ?? (await this.startPostgres());
-    const joinTokens = joinTokensFor(["worker", "node"].filter((kind) => this.wanted[kind]));
+    const joinTokens = joinTokensFor(
+      ["worker", "node"].filter((kind) => this.wanted[kind] && !this.hasJoined(kind)),
+    );
     const common = {
       stateDir: this.stateDir,
       ports,
@@ -97,40 +99,43 @@ class Product {
       device,
       dev: this.dev,
     };
-    await this.bring(
-      "control plane",
-      programs.controlPlaneProgram(common),
-      `${controlPlaneUrl}/api/health`,
-      60,
+    await this.bring(programs.controlPlaneProgram(common), 60, () =>
+      answers(`${controlPlaneUrl}/api/health`),
     );
     await Promise.all([
       this.wanted.node &&
-        this.bring("node", programs.nodeProgram(common), `${this.urls.gateway}/health`, 180),
-      this.wanted.worker && this.bring("worker", programs.workerProgram(common), null, 0),
+        this.bring(programs.nodeProgram(common), 240, () => answers(`${this.urls.gateway}/health`)),
+      this.wanted.worker &&
+        this.bring(programs.workerProgram(common), 120, (log) => log().includes('"msg":"joined"')),
       this.wanted.console &&
-        this.bring("console", programs.consoleProgram(common), `${consoleUrl}/icon.svg`, 120),
+        this.bring(programs.consoleProgram(common), 120, () => answers(`${consoleUrl}/icon.svg`)),
     ]);
     this.setupOpen = await isSetupOpen(controlPlaneUrl);
     recordRunning(this.stateDir, { urls: this.urls });
   }
 
+  hasJoined(kind) {
+    return existsSync(join(this.stateDir, kind, "identity.json"));
+  }
+
   async startPostgres() {
-    const program = programs.postgresProgram(this.stateDir);
-    const child = this.launch(program);
+    const child = this.launch(programs.postgresProgram(this.stateDir));
     const found = await this.until(child, 60, async () => {
       const line = tailOf(child.logFile)
         .split("\n")
-        .find((text) => text.startsWith('{"url"'));
+        .find((text) => text.startsWith('{"port"'));
       return line ? JSON.parse(line) : null;
     });
-    this.onLine(found.adopted ? "database (taken over, it was still running)" : "database");
-    return found.url;
+    const password = readFileSync(join(this.stateDir, "postgres", "password"), "utf8").trim();
+    this.onLine(found.adopted ? "postgres (taken over: it was still running)" : "postgres");
+    return `postgresql://${found.role}:${password}@127.0.0.1:${found.port}/${found.database}`;
   }
 
-  async bring(title, program, healthUrl, patience) {
+  /** Starts a program and waits for `isReady`, which gets its log. */
+  async bring(program, patience, isReady) {
     const child = this.launch(program);
-    if (healthUrl) await this.until(child, patience, () => answers(healthUrl));
-    this.onLine(title);
+    await this.until(child, patience, () => isReady(() => readFileSync(child.logFile, "utf8")));
+    this.onLine(program.name);
   }
 
   launch(program) {

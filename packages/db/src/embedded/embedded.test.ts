@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -111,7 +111,10 @@ describe("embedded Postgres", { timeout: 60_000 }, () => {
     const script = `HELM_PARENT_PID=$$ "${process.execPath}" "${tsx}" "${SUPERVISOR}" "${stateDir}" helm & wait`;
     const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
     const [line] = (await once(shell.stdout, "data")) as [Buffer];
-    const { url, pid } = JSON.parse(line.toString()) as { url: string; pid: number };
+    const { port, pid } = JSON.parse(line.toString()) as { port: number; pid: number };
+    const password = (await readFile(join(stateDir, "password"), "utf8")).trim();
+    const url = `postgresql://helm:${password}@127.0.0.1:${port}/helm`;
+    expect(line.toString()).not.toContain(password);
     expect(await ask(url, "SELECT current_database() AS name")).toEqual([{ name: "helm" }]);
     shell.kill("SIGKILL");
     for (let i = 0; i < 100 && isAlive(pid); i += 1) await new Promise((resolve) => setTimeout(resolve, 100));

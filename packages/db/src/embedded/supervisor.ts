@@ -1,3 +1,4 @@
+import { ROLE } from "./cluster";
 import { ensureDatabase } from "./database";
 import { startEmbeddedPostgres } from "./index";
 import { isAlive } from "./postmaster";
@@ -8,7 +9,7 @@ const [stateDir, database, port] = process.argv.slice(2);
 if (!stateDir || !database) throw new Error("usage: supervisor STATE_DIR DATABASE [PORT]");
 
 const server = await startEmbeddedPostgres({ stateDir, port: port ? Number(port) : "free" });
-const url = await ensureDatabase(server.url, database);
+await ensureDatabase(server.url, database);
 const parent = Number(process.env.HELM_PARENT_PID) || null;
 let ending = false;
 
@@ -22,7 +23,9 @@ async function end(): Promise<void> {
 process.on("SIGTERM", end);
 process.on("SIGINT", end);
 process.on("SIGHUP", end);
-console.log(JSON.stringify({ url, port: server.port, pid: server.pid, adopted: server.adopted }));
+// Without the password: this line ends in a log file. Who needs it reads STATE_DIR/password.
+const { port: listening, pid, adopted } = server;
+console.log(JSON.stringify({ port: listening, role: ROLE, database, pid, adopted }));
 
 setInterval(() => {
   if (parent !== null && !isAlive(parent)) void end();
