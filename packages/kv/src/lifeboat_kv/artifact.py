@@ -48,7 +48,7 @@ def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Ma
         staging = Path(tempfile.mkdtemp(prefix=f".writing-{os.getpid()}-", dir=root))
         try:
             file = staging / WEIGHTS_FILE
-            save_file(tensors, file, metadata={"format": "pt", _MANIFEST_KEY: text})
+            save_file(tensors, file, metadata={_MANIFEST_KEY: text})
             (staging / MANIFEST_FILE).write_text(
                 json.dumps(full, sort_keys=True, indent=1) + "\n", encoding="utf-8"
             )

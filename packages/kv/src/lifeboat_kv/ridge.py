@@ -36,8 +36,8 @@ class Block:
             moments.n,
             moments.mean[x],
             moments.mean[y],
-            scatter[x][:, x],
-            scatter[x][:, y],
+            scatter[x[:, None], x[None, :]],
+            scatter[x[:, None], y[None, :]],
             scatter.diagonal()[y],
         )
 
