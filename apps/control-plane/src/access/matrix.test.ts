@@ -3,7 +3,7 @@ import type { Role } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { appRouter } from "../router";
 import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
-import { joinWorker, registerPair, type TestWorker } from "../testing/worker";
+import { BUNDLED, joinWorker, registerPair, type TestWorker } from "../testing/worker";
 import { SCOPES } from "./scopes";
 
 type Procedure = { _def: { type: "query" | "mutation" | "subscription" } };
@@ -114,6 +114,8 @@ async function openRun(): Promise<string> {
 /** A mapper that is INACTIVE (of the second clear) or the newest one there is. */
 async function clearedMapper(runs: number): Promise<string> {
   await control.as("admin").calibration.cancel({ id: await openRun() });
+  // What the mutations before this one left in the queue goes first.
+  await worker.inspectAll(BUNDLED);
   for (let i = 0; i < runs; i += 1) {
     await openRun();
     await worker.run(randomBytes(64), { share: 1 });

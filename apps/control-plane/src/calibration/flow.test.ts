@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
-import { joinWorker, registerPair, runEvents, sha256, type TestWorker } from "../testing/worker";
+import { joinWorker, registerPair, runEvents, SEQUENCES, sha256, type TestWorker } from "../testing/worker";
 
 let control: TestControlPlane;
 let worker: TestWorker;
@@ -96,7 +96,7 @@ describe("a run that clears the gate", () => {
       percent: 100,
       attempt: 1,
     });
-    expect(run.assessment).toMatchObject({ verdict: "CLEARED", retention: { value: 1, n: 100 } });
+    expect(run.assessment).toMatchObject({ verdict: "CLEARED", retention: { value: 1, n: SEQUENCES } });
     expect(await pairNow(forward)).toMatchObject({
       status: "ELIGIBLE",
       calibrating: null,
@@ -274,14 +274,10 @@ describe("leases", () => {
   it("get a full period after a restart, and none of the running jobs is lost by it", async () => {
     const id = await start(reverse);
     const job = (await worker.claim()).json;
-    await control.db.calibrationAttempt.update({
-      where: { id: job.attempt },
-      data: { leaseExpiresAt: new Date(0) },
-    });
-    const again = await control.restart();
+    const again = await control.restart({ leaseMs: 60_000 });
     const attempt = await control.db.calibrationAttempt.findUniqueOrThrow({ where: { id: job.attempt } });
     await again.stop();
-    expect(attempt.leaseExpiresAt.getTime()).toBeGreaterThan(Date.now());
+    expect(attempt.leaseExpiresAt.getTime()).toBeGreaterThan(Date.now() + 30_000);
     await worker.finish(id, { attempt: job.attempt, outcome: "cancelled" });
   });
 });

@@ -63,7 +63,9 @@ export async function testControlPlane(env: Record<string, string> = {}) {
       await database.drop();
       await rm(stateDir, { recursive: true, force: true });
     },
-    restart: () => startControlPlane(config, createLog(config.logLevel)),
+    /** A second control plane on the same database, as after a restart. */
+    restart: (changes: Partial<typeof config> = {}) =>
+      startControlPlane({ ...config, ...changes }, createLog(config.logLevel)),
     request: (method: string, path: string, options: RequestOptions = {}) =>
       request(url, method, path, options),
   };

@@ -41,6 +41,9 @@ export function sequence(index: number, share: number, extra: Partial<SequenceCo
   };
 }
 
+/** The least for which every bucket holds the 200 positions that a verdict needs. */
+export const SEQUENCES = 70;
+
 function many(n: number, share: number): SequenceCounts[] {
   return Array.from({ length: n }, (_, i) => sequence(i, share));
 }
@@ -57,12 +60,12 @@ export interface RunShape {
 export function runEvents(artifact: Buffer, shape: RunShape): CalibrationEvent[] {
   const base = { v: 1 as const, at: AT };
   const arms: [string, SequenceCounts[]][] = [
-    ["mapper", many(100, shape.share)],
-    ["identity", many(100, shape.identity ?? 1)],
-    ["self_map", many(100, shape.selfMap ?? 1)],
-    ["zero_cache", many(100, 0.2)],
-    ["other_sequence", many(100, 0.4)],
-    ["pilot_alone", many(100, 0.6)],
+    ["mapper", many(SEQUENCES, shape.share)],
+    ["identity", many(SEQUENCES, shape.identity ?? 1)],
+    ["self_map", many(SEQUENCES, shape.selfMap ?? 1)],
+    ["zero_cache", many(SEQUENCES, 0.2)],
+    ["other_sequence", many(SEQUENCES, 0.4)],
+    ["pilot_alone", many(SEQUENCES, 0.6)],
   ];
   return [
     {
