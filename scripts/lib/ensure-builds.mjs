@@ -18,11 +18,12 @@ export async function ensurePrismaClient() {
   await once({
     title: "Writing the database client",
     stamp: at("packages/db/src/generated/.helm-generated"),
-    digest: digestOf([
-      at("prisma/schema.prisma"),
-      at("packages/db/scripts"),
-      at("node_modules/prisma/package.json"),
-    ]),
+    digest: () =>
+      digestOf([
+        at("prisma/schema.prisma"),
+        at("packages/db/scripts"),
+        at("node_modules/prisma/package.json"),
+      ]),
     work: () =>
       run(process.execPath, [at("packages/db/scripts/generate-client.mjs")], { log: "db-generate" }),
   });
@@ -35,7 +36,7 @@ export async function ensureBundles() {
     await once({
       title: `Bundling ${bundle.name}`,
       stamp: at(bundle.folder, "dist/.helm-built"),
-      digest: digestOf([...sources, ...workspaceSources(bundle.folder), at("scripts/build-app.mjs")]),
+      digest: () => digestOf([...sources, ...workspaceSources(bundle.folder), at("scripts/build-app.mjs")]),
       work: () =>
         run(process.execPath, [at("scripts/build-app.mjs"), bundle.folder], {
           log: `bundle-${bundle.folder.replace("/", "-")}`,
@@ -49,7 +50,7 @@ export async function ensureConsole() {
   await once({
     title: "Building the console",
     stamp: join(folder, ".next/.helm-built"),
-    digest: digestOf([folder, ...workspaceSources("apps/console"), at("package-lock.json")]),
+    digest: () => digestOf([folder, ...workspaceSources("apps/console"), at("package-lock.json")]),
     work: () =>
       run(process.execPath, [at("node_modules/next/dist/bin/next"), "build"], {
         log: "console-build",

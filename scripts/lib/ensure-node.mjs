@@ -22,7 +22,9 @@ export async function ensureNodePackages() {
   await once({
     title: "Installing Node packages",
     stamp: join(modules, ".helm-installed"),
-    digest: digestOf([join(ROOT, "package-lock.json")], [process.version, process.platform, process.arch]),
+    digest: () =>
+      digestOf([join(ROOT, "package-lock.json")], [process.version, process.platform, process.arch]),
+    rewritesInputs: true,
     // Install scripts only download or check things that are here already; see docs/decisions.
     work: () =>
       run(

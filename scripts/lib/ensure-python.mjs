@@ -12,7 +12,7 @@ const NAMES = ["python3", "python3.12", "python3.11", "python3.13"];
 /** Makes the virtual environment of packages/kv and installs what its constraints name. */
 export async function ensurePython() {
   const constraints = join(KV, "constraints.txt");
-  const digest = digestOf([constraints, join(KV, "pyproject.toml")]);
+  const digest = () => digestOf([constraints, join(KV, "pyproject.toml")]);
   const stamp = join(VENV, ".helm-installed");
   if (!existsSync(VENV_PYTHON)) {
     const python = await findPython();
@@ -20,7 +20,7 @@ export async function ensurePython() {
     await once({
       title: "Making the Python environment",
       stamp: join(VENV, ".helm-made"),
-      digest: python,
+      digest: () => python,
       work: () => run(python, ["-m", "venv", VENV], { log: "venv" }),
     });
   }

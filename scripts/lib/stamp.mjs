@@ -31,13 +31,14 @@ function filesUnder(path) {
 }
 
 /**
- * Does `work` unless the stamp beside its result says that it was done for the same digest.
- * Gives true where it worked.
+ * Does `work` unless the stamp beside its result says that it was done for the same `digest()`.
+ * Gives true where it worked. `rewritesInputs`: the work may change what the digest reads.
  */
-export async function once({ title, stamp, digest, work }) {
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return false;
+export async function once({ title, stamp, digest, work, rewritesInputs = false }) {
+  const wanted = digest();
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return false;
   await step(title, work);
   mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, digest);
+  writeFileSync(stamp, rewritesInputs ? digest() : wanted);
   return true;
 }
