@@ -1,0 +1,190 @@
+import OpenAI from "openai";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { compareWithOffline } from "./testing/equality";
+import { hasPython, type RealEngine, startRealEngine } from "./testing/real-engine";
+import { startTestGateway, type TestGateway, testKey } from "./testing/test-gateway";
+
+const say = (content: string) => [{ role: "user" as const, content }];
+const long = `${"green rose, tree song, melon room, star drum. ".repeat(20)}tree?`;
+
+describe.runIf(hasPython())("the gateway before the reference engine", () => {
+  let real: RealEngine;
+  let gateway: TestGateway;
+  let client: OpenAI;
+
+  beforeAll(async () => {
+    real = await startRealEngine();
+    gateway = await startTestGateway({ socketPath: real.socketPath });
+    client = new OpenAI({ apiKey: testKey, baseURL: `${gateway.origin}/v1`, maxRetries: 0 });
+  }, 240_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await real?.stop();
+  });
+  beforeEach(() => {
+    const { dials } = gateway;
+    dials.pair.mapper_sha256 = real.mapperSha256;
+    dials.pair.refusal = null;
+    dials.readiness = { pair_id: dials.pair.id, state: "READY", min_tokens: 1 };
+    dials.route.streaming = "window";
+    sure(true);
+  });
+
+  /** The judge's thresholds decide who answers, whatever the bundled models have learned so far. */
+  function sure(pilot: boolean): void {
+    gateway.dials.route.judge = pilot
+      ? { version: "logprob-v0", mean_logprob: -50, min_logprob: -500 }
+      : { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 };
+  }
+
+  async function ask(body: object, path = "/v1/chat/completions") {
+    const response = await fetch(gateway.origin + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${testKey}` },
+      body: JSON.stringify({ max_tokens: 8, temperature: 0, ...body }),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here
+    return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  }
+
+  it("passes explicit models through", async () => {
+    for (const model of ["pilot", "target"]) {
+      const answer = await client.chat.completions.create({
+        model,
+        messages: say("king door. king?"),
+        max_tokens: 6,
+      });
+      expect(answer.model).toBe(model);
+      expect(answer.usage?.completion_tokens).toBeGreaterThan(0);
+    }
+    await expect(client.chat.completions.create({ model: "x", messages: say("a") })).rejects.toMatchObject({
+      status: 404,
+      code: "model_not_found",
+    });
+  });
+
+  it("keeps what the pilot is sure of", async () => {
+    const answer = await ask({ messages: say("king door. king?") });
+    expect(answer.body.helm).toMatchObject({ served_by: "pilot", decision: "kept", transfer: "none" });
+    expect(answer.body.helm.judge.mean_logprob).toBeLessThan(0);
+  });
+
+  it("escalates from the pilot's cache, moving all but the tail", async () => {
+    sure(false);
+    const answer = await ask({ messages: say(long), return_token_ids: true });
+    const prompt = answer.body.prompt_token_ids.length;
+    const tail = Math.min(64, Math.max(1, Math.floor(prompt / 20)));
+    expect(answer.body.model).toBe("target");
+    expect(answer.body.helm).toMatchObject({
+      decision: "escalated",
+      transfer: "transferred",
+      tokens_moved: prompt - tail,
+      tail_tokens: tail,
+    });
+    expect(answer.body.helm.timing.stage_ms).toBeGreaterThan(0);
+    expect(answer.body.helm.timing.map_ms).toBeGreaterThan(0);
+    expect(answer.body.usage.prompt_tokens).toBe(prompt);
+  });
+
+  it("escalates at an agent's word, with the conversation", async () => {
+    const answer = await ask({ messages: say(long) }, "/v1/helm/escalate");
+    expect(answer.body.helm).toMatchObject({ reason: "AGENT", transfer: "transferred", judge: null });
+  });
+
+  it("streams through the official client, and the last chunk says what happened", async () => {
+    for (const [pilot, decision] of [
+      [true, "kept"],
+      [false, "escalated"],
+    ] as const) {
+      sure(pilot);
+      const stream = await client.chat.completions
+        .create({ model: "helm-auto", messages: say(long), max_tokens: 8, temperature: 0, stream: true })
+        .withResponse();
+      expect(stream.response.headers.get("x-helm-decision")).toBe(decision);
+      expect(stream.response.headers.get("x-helm-transfer")).toBe(pilot ? "none" : "transferred");
+      const chunks = [];
+      for await (const chunk of stream.data) chunks.push(chunk);
+      expect(chunks.at(-1)).toMatchObject({ helm: { decision } });
+    }
+  });
+
+  it("says the same whether streamed or not", async () => {
+    sure(false);
+    const whole = await ask({ messages: say(long) });
+    const stream = await client.chat.completions.create({
+      model: "helm-auto",
+      messages: say(long),
+      max_tokens: 8,
+      temperature: 0,
+      stream: true,
+    });
+    let text = "";
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
+    expect(text).toBe(whole.body.choices[0].message.content);
+  });
+
+  it("falls back with the reason and answers all the same", async () => {
+    sure(false);
+    const native = await ask({ messages: say(long), model: "target" });
+    const text = native.body.choices[0].message.content;
+    const { dials } = gateway;
+    const cases: [string, () => void][] = [
+      ["BLOCK_TOO_SMALL", () => (dials.readiness.min_tokens = null)],
+      ["MAPPER_NOT_RESIDENT", () => (dials.readiness = { pair_id: dials.pair.id, state: "FETCHING" })],
+      ["ARTIFACT_UNREADABLE", () => (dials.pair.mapper_sha256 = "b".repeat(64))],
+      ["NOT_CALIBRATED", () => (dials.pair.refusal = "NOT_CALIBRATED")],
+    ];
+    for (const [reason, turn] of cases) {
+      dials.readiness = { pair_id: dials.pair.id, state: "READY", min_tokens: 1 };
+      turn();
+      // A mapper the engine does not have is looked for in the background first.
+      const answer = await ask({ messages: say(long) });
+      const told = answer.body.helm.reason;
+      if (reason === "ARTIFACT_UNREADABLE") expect([reason, "MAPPER_NOT_RESIDENT"]).toContain(told);
+      else expect(told).toBe(reason);
+      expect(answer.body.helm.transfer).toBe("fallback");
+      expect(answer.body.choices[0].message.content).toBe(text);
+    }
+  });
+
+  it("refuses what the engine cannot serve, before and after routing alike", async () => {
+    for (const model of ["target", "helm-auto"]) {
+      const answer = await ask({ model, messages: [{ role: "nobody", content: "x" }] });
+      expect([answer.status, answer.body.error.param]).toEqual([400, "messages[0].role"]);
+    }
+    expect((await ask({ messages: say("x"), max_tokens: 10_000_000 })).status).toBe(413);
+  });
+
+  it("stops the engine's work when the client leaves", async () => {
+    const stream = await client.chat.completions.create({
+      model: "target",
+      messages: say("king door. king?"),
+      max_tokens: 2000,
+      stream: true,
+      ...{ ignore_eos: true },
+    });
+    for await (const _ of stream) break;
+    stream.controller.abort();
+    await expect
+      .poll(async () => (await real.engine.client.memory()).models.target?.kv_used_bytes, { timeout: 10_000 })
+      .toBe(0);
+  });
+
+  it("transfers a hundred real prompts to exactly what the offline decode says", async () => {
+    sure(false);
+    const counts = await compareWithOffline(gateway, real, {
+      prompts: 110,
+      maxTokens: 24,
+      transfer: "force",
+    });
+    expect(counts.different).toEqual([]);
+    expect(counts.transferred).toBeGreaterThanOrEqual(100);
+    expect(counts.equal + counts.nearTies).toBe(110);
+  }, 240_000);
+
+  it("answers without a transfer exactly what the target alone says", async () => {
+    sure(false);
+    const counts = await compareWithOffline(gateway, real, { prompts: 24, maxTokens: 24, transfer: "off" });
+    expect(counts).toMatchObject({ transferred: 0, different: [] });
+  }, 240_000);
+});
