@@ -1,4 +1,5 @@
 import type { DeviceFacts, HardwareVerdict } from "@helm/contracts";
+import { leaseNameOf } from "@helm/host";
 import { hardwareVerdict, hostVerdict } from "@helm/pairing";
 import type { WorkerConfig } from "./config";
 
@@ -50,6 +51,6 @@ export function chooseHardware(devices: DeviceFacts[], wanted: WorkerConfig["dev
     sentence,
     devices,
     device,
-    leaseName: (chosen.uuid ?? `${device}-0`).replace(/[^A-Za-z0-9._-]/g, "_"),
+    leaseName: leaseNameOf(chosen),
   };
 }

@@ -1,8 +1,8 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 
-/** `name` or `owner/name`: no absolute path, no dots that climb, nothing hidden. */
-const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?$/;
+/** `name`, `owner/name` or a little deeper: no absolute path, no dots that climb, nothing hidden. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,95}){0,3}$/;
 
 export class NotAllowed extends Error {
   override name = "NotAllowed";

@@ -117,7 +117,9 @@ async function jobArguments(job: CalibrationJob, config: WorkerConfig): Promise<
   const target = await resolveModel(job.target_model, config.modelRoots);
   const corpus = await resolveCorpus(job.corpus, config.corporaRoot);
   const args = ["calibrate", "--source-model", source, "--target-model", target, "--corpus", corpus];
-  args.push("--k", String(job.k), "--method", job.method, "--device", job.device, "--out", out);
+  args.push("--k", String(job.k), "--device", job.device, "--out", out);
+  // "default" leaves the choice to the library, whose default is what measured best.
+  if (job.method !== "default") args.push("--method", job.method);
   for (const [name, value] of Object.entries(options))
     args.push(`--${name.replace("_", "-")}`, String(value));
   return args;

@@ -12,6 +12,11 @@ const Holder = z.object({
 });
 export type Holder = z.infer<typeof Holder>;
 
+/** The lease's name for a GPU: its UUID, so that every program of the host means the same one. */
+export function leaseNameOf(device: { vendor: string; uuid?: string | null | undefined }): string {
+  return (device.uuid ?? `${device.vendor}-0`).replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 80);
+}
+
 export type LeaseResult = { ok: true; lease: DeviceLease } | { ok: false; holder: Holder };
 
 export interface DeviceLease {

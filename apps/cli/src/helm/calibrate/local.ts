@@ -1,0 +1,231 @@
+import { rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { CalibrationEvent, ExitCode, type ModelFacts } from "@helm/contracts";
+import {
+  acquireDeviceLease,
+  type Exit,
+  leaseNameOf,
+  locatePython,
+  type PythonHome,
+  type PythonRun,
+  runPython,
+} from "@helm/host";
+import { assess, type CountsByArm, checkPair } from "@helm/pairing";
+import type { Context } from "../../context";
+import { Failure, usage } from "../../failure";
+import { type LocatedModel, locateCorpus, locateModel, readFacts } from "../../models";
+import { ProgressView } from "../../terminal/progress";
+import { impossible } from "../check";
+import { chooseAccelerator } from "./accelerator";
+import { type CalibrateOptions, gateOf } from "./options";
+import { reportLines } from "./report";
+import { exitCodeOf, toResult } from "./result";
+
+type EventOf<T extends CalibrationEvent["type"]> = Extract<CalibrationEvent, { type: T }>;
+
+interface Collected {
+  started: EventOf<"started"> | null;
+  counts: CountsByArm;
+  result: EventOf<"result"> | null;
+  failed: EventOf<"failed"> | null;
+  log: string[];
+}
+
+/** Time that the job gets between SIGTERM and SIGKILL. */
+const GRACE_MS = 8000;
+
+/** Calibrates on this host: the same job and the same verdict as through a server. Returns the exit code. */
+export async function calibrateLocally(context: Context, options: CalibrateOptions): Promise<number> {
+  const { config } = context;
+  const python = locatePython(config.python);
+  const [source, target] = await Promise.all([
+    locateModel(options.sourceModel, config),
+    locateModel(options.targetModel, config),
+  ]);
+  const [from, to] = await Promise.all([readFacts(source, python), readFacts(target, python)]);
+  const check = checkPair(from, to, { requireTokenizer: true });
+  if (!check.ok) throw impossible({ source: source.id, target: target.id }, check);
+  requireLayers(options.k, from);
+  const corpus = await locateCorpus(options.corpus, config);
+  const release = await takeDevice(context, python, options.device);
+  try {
+    const collected = await runJob(context, python, jobArguments(context, options, source, target, corpus));
+    return await conclude(context, options, { source, target, control: check.control }, collected);
+  } finally {
+    await release();
+  }
+}
+
+function requireLayers(k: number, source: ModelFacts): void {
+  const layers = source.num_hidden_layers;
+  if (typeof layers === "number" && k > layers) {
+    throw usage(`--k ${k} is more than the ${layers} layers of ${source.id}. Give at most ${layers}.`);
+  }
+}
+
+/** Two calibrations of one device would measure each other. Errors: Failure 4 without an allowed device, 6 if taken. */
+async function takeDevice(
+  context: Context,
+  python: PythonHome,
+  device: CalibrateOptions["device"],
+): Promise<() => Promise<void>> {
+  const name = device === "cpu" ? "cpu" : leaseNameOf(await chooseAccelerator(python, device));
+  const directory = context.config.leaseDir;
+  const taken = await acquireDeviceLease({ directory, device: name, purpose: "lifeboat helm calibrate" });
+  if (taken.ok) return () => taken.lease.release();
+  const { pid, purpose, since } = taken.holder;
+  const message = `The device is taken by process ${pid} (${purpose}) since ${since}. Wait for it, or cancel it.`;
+  throw new Failure(ExitCode.resources, "DEVICE_TAKEN", message);
+}
+
+function jobArguments(
+  context: Context,
+  options: CalibrateOptions,
+  source: LocatedModel,
+  target: LocatedModel,
+  corpus: string,
+): string[] {
+  const args = [
+    "calibrate",
+    "--source-model",
+    source.folder,
+    "--target-model",
+    target.folder,
+    "--corpus",
+    corpus,
+  ];
+  args.push("--k", String(options.k), "--device", options.device);
+  args.push("--out", resolve(options.out ?? context.config.artifactDir), ...options.passed);
+  return options.method === undefined ? args : [...args, "--method", options.method];
+}
+
+async function runJob(context: Context, python: PythonHome, args: string[]): Promise<Collected> {
+  const collected: Collected = { started: null, counts: {}, result: null, failed: null, log: [] };
+  const view = new ProgressView(context.screen);
+  let interrupted = false;
+  let run: PythonRun | null = null;
+  const stop = () => {
+    interrupted = true;
+    void run?.end(GRACE_MS);
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  let exit: Exit;
+  try {
+    run = await runPython(python, args, {
+      onEvent: (line) => take(line, collected, context, view),
+      onNoise: (line) => collected.log.push(line),
+      onLog: (line) => collected.log.push(line),
+    });
+    if (interrupted) stop();
+    exit = await run.done;
+  } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+    view.stop();
+  }
+  if (interrupted || exit.code === ExitCode.interrupted) {
+    throw new Failure(
+      ExitCode.interrupted,
+      "INTERRUPTED",
+      "Interrupted. Nothing half-written was left; start it again when you like.",
+    );
+  }
+  if (!collected.failed && !(exit.code === 0 && collected.result)) throw died(exit, collected.log);
+  return collected;
+}
+
+function take(line: unknown, collected: Collected, context: Context, view: ProgressView): void {
+  const parsed = CalibrationEvent.safeParse(line);
+  if (!parsed.success) {
+    collected.log.push(`an event breaks the schema: ${JSON.stringify(line).slice(0, 300)}`);
+    return;
+  }
+  const event = parsed.data;
+  // The job's own last event is no answer yet: the verdict is made from it and printed in its place.
+  if (event.type !== "result" && event.type !== "failed") context.screen.emit(event);
+  switch (event.type) {
+    case "started":
+      collected.started = event;
+      if (!context.screen.json) view.say(startLine(event));
+      return;
+    case "stage":
+      view.update({ stage: event.stage, percent: view.percent, rate: null, unit: null });
+      return;
+    case "progress":
+      view.update(event);
+      return;
+    case "counts":
+      collected.counts[event.arm] = [...(collected.counts[event.arm] ?? []), ...event.sequences];
+      return;
+    case "log":
+      if (event.level === "warning" || event.level === "error") view.say(`${event.level}: ${event.message}`);
+      return;
+    case "result":
+      collected.result = event;
+      return;
+    case "failed":
+      collected.failed = event;
+      return;
+    case "metric":
+      return;
+  }
+}
+
+function startLine({ method, k, device, corpus }: EventOf<"started">): string {
+  const mode = device === "cpu" ? ", development mode" : "";
+  return `method ${method}, k ${k}, device ${device}${mode}, corpus ${corpus.name}`;
+}
+
+async function conclude(
+  context: Context,
+  options: CalibrateOptions,
+  pair: { source: LocatedModel; target: LocatedModel; control: boolean },
+  collected: Collected,
+): Promise<number> {
+  const { started, result, failed, counts } = collected;
+  if (failed || !started || !result) {
+    throw new Failure(
+      failed?.exit_code ?? 1,
+      failed?.code ?? "RESULT_MISSING",
+      sentence(failed?.message ?? "The job gave no result."),
+    );
+  }
+  const cpu = started.device === "cpu";
+  const dtype = cpu ? "float32" : "bfloat16";
+  const assessment = assess({ counts, gate: gateOf(options), gateOn: "lower", control: pair.control, dtype });
+  if (assessment.failure) await rm(dirname(result.artifact.path), { recursive: true, force: true });
+  const artifact = assessment.failure ? null : result.artifact;
+  const names = { source: pair.source.id, target: pair.target.id };
+  context.screen.answer(toResult(names, assessment, result.scores, artifact), () =>
+    reportLines(context.screen, {
+      pair: `${names.source} -> ${names.target}`,
+      assessment,
+      scores: result.scores,
+      cost: result.cost,
+      artifact,
+      development: cpu,
+    }),
+  );
+  return exitCodeOf(assessment);
+}
+
+function died(exit: Exit, log: string[]): Failure {
+  const last = log.at(-1);
+  if (exit.signal === "SIGKILL") {
+    return new Failure(
+      ExitCode.resources,
+      "MEMORY_SHORT",
+      "The system killed the job, most likely for want of memory. Free memory, or use fewer sequences.",
+    );
+  }
+  const why = last ? ` Its last line: ${last}` : "";
+  return new Failure(
+    ExitCode.machineryFailed,
+    "JOB_DIED",
+    `The job ended with ${exit.signal ?? `code ${exit.code}`} before it gave a result.${why}`,
+  );
+}
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

@@ -1,0 +1,41 @@
+import { type Assessment, type CalibrationResult, type CalibrationScores, ExitCode } from "@helm/contracts";
+
+/** The last line of `--json`, the same from a local run and from the server's. */
+export function toResult(
+  pair: { source: string; target: string },
+  assessment: Assessment,
+  scores: CalibrationScores,
+  artifact: CalibrationResult["artifact"],
+): CalibrationResult {
+  const arms = Object.entries(assessment.arms).map(([name, { retention, low, high, n }]) => [
+    name,
+    { retention, low, high, n },
+  ]);
+  return {
+    type: "result",
+    pair,
+    verdict: assessment.verdict,
+    gate: assessment.gate,
+    retention: assessment.retention,
+    prefix_gain: assessment.prefix_gain,
+    kl: scores.kl,
+    kv_cosine: scores.kv_cosine,
+    arms: Object.fromEntries(arms),
+    warnings: assessment.warnings,
+    artifact,
+  };
+}
+
+/** Probes that show nothing are an unreadable corpus; a control that missed its bound is the machinery's failure. */
+export function exitCodeOf(assessment: Pick<Assessment, "verdict" | "failure">): number {
+  switch (assessment.failure?.code) {
+    case "PROBES_TOO_SHORT":
+    case "PROBES_BLIND":
+      return ExitCode.unreadable;
+    case "IDENTITY_MISSED":
+    case "SELF_MAP_MISSED":
+      return ExitCode.machineryFailed;
+    case undefined:
+      return assessment.verdict === "CLEARED" ? ExitCode.cleared : ExitCode.belowGate;
+  }
+}

@@ -1,0 +1,74 @@
+import { readFile } from "node:fs/promises";
+import { ExitCode, type HardwareVerdict } from "@helm/contracts";
+import { askDoctor, locatePython } from "@helm/host";
+import { type Device, hardwareVerdict, hostVerdict } from "@helm/pairing";
+import { z } from "zod";
+import type { Context } from "../context";
+import { Failure } from "../failure";
+
+/** A device as someone else's telemetry tells it; a number such as 9.0 loses its zero in JSON. */
+const Telemetry = z.object({
+  vendor: z.string(),
+  name: z.string().default("unnamed device"),
+  capability: z.union([z.string(), z.number().transform(String), z.null()]).default(null),
+});
+
+const NEXT_STEP: Record<HardwareVerdict, string> = {
+  allowed: "Calibrate with --device auto.",
+  refused: "Use a host with NVIDIA compute capability 8.0 or higher, or AMD Instinct.",
+  none: "--device cpu calibrates here in development mode, marked so everywhere.",
+};
+
+/** The hardware gate, on this host or on one device's telemetry. Exit codes: 0 allowed, 4 refused or none. */
+export async function doctor(context: Context, telemetryFile: string | undefined): Promise<number> {
+  const { screen } = context;
+  if (telemetryFile !== undefined) {
+    const device = await readTelemetry(telemetryFile);
+    return report(context, hardwareVerdict(device), [device], {});
+  }
+  const found = await askDoctor(locatePython(context.config.python));
+  const devices = found.devices.filter((device) => device.vendor !== "none");
+  const code = report(context, hostVerdict(devices), devices, {
+    torch: found.torch,
+    torch_device: found.torch_device,
+  });
+  if (!screen.json)
+    screen.say(
+      `  torch ${found.torch ?? "not installed"}, ${found.torch_device ? `on ${found.torch_device}` : "without a GPU"}`,
+    );
+  return code;
+}
+
+function report(
+  { screen }: Context,
+  check: { verdict: HardwareVerdict; sentence: string },
+  devices: Device[],
+  extra: Record<string, unknown>,
+): number {
+  const color = { allowed: screen.style.green, refused: screen.style.red, none: screen.style.yellow }[
+    check.verdict
+  ];
+  screen.answer({ type: "doctor", ...check, devices, ...extra }, () => [
+    `${color(check.verdict)}  ${check.sentence} ${NEXT_STEP[check.verdict]}`,
+    ...devices.map(
+      (device) => `  ${device.vendor}  ${device.name}  ${device.capability ?? "capability unreadable"}`,
+    ),
+  ]);
+  return check.verdict === "allowed" ? 0 : ExitCode.noAccelerator;
+}
+
+async function readTelemetry(path: string): Promise<Device> {
+  try {
+    return Telemetry.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch (error) {
+    const reason =
+      error instanceof z.ZodError
+        ? `${error.issues[0]?.path.join(".")}: ${error.issues[0]?.message}`
+        : (error as Error).message;
+    throw new Failure(
+      ExitCode.unreadable,
+      "TELEMETRY_UNREADABLE",
+      `${path} is no device's telemetry (${reason}). It holds one JSON object {vendor, name, capability}.`,
+    );
+  }
+}

@@ -1,0 +1,125 @@
+import { Command, Option } from "commander";
+import { readConfig } from "./config";
+import type { Context } from "./context";
+import { calibrate } from "./helm/calibrate/command";
+import { cancelCalibration, listCalibrations, showCalibration } from "./helm/calibration";
+import { checkModels } from "./helm/check";
+import { doctor } from "./helm/doctor";
+import { listNodes, listWorkers } from "./helm/fleet";
+import { inspect } from "./helm/inspect";
+import { createKey, listKeys, revokeKey } from "./helm/key";
+import { listPairs, registerPair } from "./helm/pair";
+import { setHelm, showSetting } from "./helm/setting";
+import { createTenant, listTenants, setTenant } from "./helm/tenant";
+import { login, logout } from "./server/login";
+import { Screen } from "./terminal/screen";
+
+/** A verb that resolves to a number gives the exit code; any other has succeeded. */
+type Verb = (
+  context: Context,
+  args: string[],
+  options: Record<string, string | boolean | undefined>,
+) => Promise<unknown>;
+
+/** The whole command line. `finish` gets the exit code of the verb that ran. */
+export function createProgram(finish: (exitCode: number) => void): Command {
+  const program = new Command("lifeboat")
+    .description("Calibrates pairs of models and routes between them, carrying the KV cache across.")
+    .version("0.1.0")
+    .exitOverride()
+    .showHelpAfterError("(--help shows what can be given)");
+  program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "lifeboat: ")) });
+
+  const verb = (parent: Command, usage: string, description: string, run: Verb): Command =>
+    parent
+      .command(usage)
+      .description(description)
+      .option("--json", "print JSON lines")
+      .action(async (...given: unknown[]) => {
+        const command = given.at(-1) as Command;
+        const options = command.opts<Record<string, string | boolean | undefined>>();
+        const config = readConfig(process.env);
+        const context = { config, screen: new Screen(options.json === true, config.color) };
+        const code = await run(context, command.processedArgs as string[], options);
+        finish(typeof code === "number" ? code : 0);
+      });
+
+  verb(program, "login <url>", "sign in to a server", (c, [url = ""], o) =>
+    login(c, url, {
+      email: typeof o.email === "string" ? o.email : undefined,
+      passwordStdin: o.passwordStdin === true,
+    }),
+  )
+    .option("--email <email>", "who signs in")
+    .option("--password-stdin", "read the password from standard input");
+  verb(program, "logout", "forget the sign-in", (c) => logout(c));
+
+  const helm = program.command("helm").description("Helm: pairs, calibrations, routing");
+  addCalibrate(helm, verb);
+  verb(helm, "check", "whether two models may be a pair, all causes listed", (c, _, o) =>
+    checkModels(c, String(o.sourceModel), String(o.targetModel)),
+  )
+    .requiredOption("--source-model <model>", "id or folder with a config.json")
+    .requiredOption("--target-model <model>", "id or folder with a config.json");
+  verb(helm, "inspect <model>", "what a model is, from its files", (c, [model = ""]) => inspect(c, model));
+  verb(helm, "doctor", "what this host's hardware allows", (c, _, o) =>
+    doctor(c, typeof o.telemetry === "string" ? o.telemetry : undefined),
+  ).option("--telemetry <file>", "judge one device from a JSON file instead");
+
+  const pair = helm.command("pair").description("pairs of models");
+  verb(pair, "list", "every pair with its status and score", (c) => listPairs(c));
+  verb(pair, "register <source> <target>", "have a worker look at two models", (c, [s = "", t = ""]) =>
+    registerPair(c, s, t),
+  );
+  const calibration = helm.command("calibration").description("calibrations on the server");
+  verb(calibration, "list", "newest first", (c, _, o) =>
+    listCalibrations(c, { limit: Number(o.limit) }),
+  ).addOption(new Option("--limit <n>", "how many").default("25"));
+  verb(calibration, "show <id>", "one calibration", (c, [id = ""], o) =>
+    showCalibration(c, id, o.wait === true),
+  ).option("--wait", "follow it to its end");
+  verb(calibration, "cancel <id>", "end a calibration", (c, [id = ""]) => cancelCalibration(c, id));
+  const tenant = helm.command("tenant").description("who calls");
+  verb(tenant, "list", "every tenant", (c) => listTenants(c));
+  verb(tenant, "create <name>", "a new tenant, excluded at first", (c, [name = ""]) => createTenant(c, name));
+  verb(tenant, "enable <name>", "let its requests use Helm", (c, [name = ""]) => setTenant(c, name, true));
+  verb(tenant, "disable <name>", "exclude it from Helm", (c, [name = ""]) => setTenant(c, name, false));
+  const key = helm.command("key").description("API keys of a tenant");
+  verb(key, "list <tenant>", "its keys by prefix", (c, [name = ""]) => listKeys(c, name));
+  verb(key, "create <tenant> <name>", "a new key, shown once", (c, [t = "", name = ""], o) =>
+    createKey(c, t, name, typeof o.expires === "string" ? o.expires : undefined),
+  ).option("--expires <date>", "when it ends by itself");
+  verb(key, "revoke <id>", "end a key for good", (c, [id = ""]) => revokeKey(c, id));
+  verb(helm.command("node").description("hosts that serve"), "list", "every node", (c) => listNodes(c));
+  verb(helm.command("worker").description("hosts that calibrate"), "list", "every worker", (c) =>
+    listWorkers(c),
+  );
+  const setting = helm.command("setting").description("the switch");
+  verb(setting, "show", "what is set", (c) => showSetting(c));
+  verb(setting, "enable", "switch Helm on", (c) => setHelm(c, true));
+  verb(setting, "disable", "switch Helm off", (c) => setHelm(c, false));
+  return program;
+}
+
+function addCalibrate(
+  helm: Command,
+  verb: (parent: Command, usage: string, description: string, run: Verb) => Command,
+): void {
+  verb(helm, "calibrate", "fit a mapper for a pair and score it against the gate", (c, _, o) =>
+    calibrate(c, o),
+  )
+    .requiredOption("--source-model <model>", "whose cache is read: id or folder")
+    .requiredOption("--target-model <model>", "whose cache is written: id or folder")
+    .option("--corpus <corpus>", "bundled, a .txt or .jsonl file, or a corpus folder", "bundled")
+    .option("--k <n>", "source layers for each target layer", "4")
+    .option("--method <name>", "how the map is fitted (default: what measures best)")
+    .option("--device <device>", "auto, cuda, rocm or cpu; auto never chooses the CPU", "auto")
+    .option("--gate <share>", "retention that must be reached, local runs only (default 0.90)")
+    .option("--out <folder>", "where the mapper is written, local runs only")
+    .option("--local", "run on this host also where a server is configured")
+    .option("--no-wait", "with a server: exit as soon as the run is queued")
+    .option("--sequences <n>", "sequences fitted, local runs only")
+    .option("--seq-len <n>", "tokens of a sequence, local runs only")
+    .option("--seed <n>", "seed of the rows drawn, local runs only")
+    .option("--threads <n>", "threads used, local runs only");
+}

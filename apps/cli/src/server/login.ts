@@ -1,0 +1,84 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { z } from "zod";
+import type { Context } from "../context";
+import { Failure, usage } from "../failure";
+import { removeSession, writeSession } from "./session-file";
+
+/** Signs in with e-mail and password and keeps the session's token for its owner alone. */
+export async function login(
+  context: Context,
+  address: string,
+  options: { email?: string; passwordStdin?: boolean },
+): Promise<void> {
+  const { config, screen } = context;
+  const url = z.url().safeParse(address);
+  if (!url.success) throw usage(`${address} is no address such as http://127.0.0.1:3000.`);
+  const origin = new URL(url.data).origin;
+  const email = options.email ?? (await ask("E-mail: ", false));
+  const password = options.passwordStdin ? await readAll(process.stdin) : await ask("Password: ", true);
+  const token = await signIn(origin, email, password);
+  await writeSession(config.sessionFile, { url: origin, token, email });
+  screen.answer({ type: "login", url: origin, email }, () => [`Signed in to ${origin} as ${email}.`]);
+}
+
+export async function logout({ config, screen }: Context): Promise<void> {
+  await removeSession(config.sessionFile);
+  screen.answer({ type: "logout" }, () => ["Signed out on this computer."]);
+}
+
+async function signIn(origin: string, email: string, password: string): Promise<string> {
+  let response: Response;
+  try {
+    response = await fetch(new URL("/api/auth/sign-in/email", origin), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email, password }),
+      signal: AbortSignal.timeout(15_000),
+    });
+  } catch {
+    throw new Failure(
+      1,
+      "SERVER_UNREACHABLE",
+      `${origin} cannot be reached. Check the address and that the server runs.`,
+    );
+  }
+  const token = response.headers.get("set-auth-token");
+  if (response.ok && token) return token;
+  if (response.status === 429)
+    throw new Failure(1, "RATE_LIMITED", "Too many tries. Wait a minute and try again.");
+  if (response.status === 401) throw new Failure(1, "SIGN_IN_REFUSED", "E-mail or password is wrong.");
+  throw new Failure(
+    1,
+    "SIGN_IN_FAILED",
+    `${origin} answered the sign-in with ${response.status}: it is no Helm server, or not ready.`,
+  );
+}
+
+async function ask(question: string, hidden: boolean): Promise<string> {
+  if (!process.stdin.isTTY) throw usage("There is no terminal to ask on. Give --email and --password-stdin.");
+  let silent = false;
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      if (!silent) process.stderr.write(chunk);
+      done();
+    },
+  });
+  const reader = createInterface({ input: process.stdin, output, terminal: true });
+  try {
+    const answer = reader.question(question);
+    silent = hidden;
+    return (await answer).trim();
+  } finally {
+    reader.close();
+    if (hidden) process.stderr.write("\n");
+  }
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks)
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
+}
