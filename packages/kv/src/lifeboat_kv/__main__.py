@@ -84,17 +84,18 @@ def _inspect(arguments: argparse.Namespace, events: Events) -> None:
 
 
 def _doctor(_: argparse.Namespace, events: Events) -> None:
-    import torch
+    from importlib.metadata import version
 
-    from .devices import host_devices
+    from .devices import NO_DEVICE, host_devices
 
-    usable = torch.cuda.is_available()
-    events.send(
-        "doctor",
-        devices=host_devices(),
-        torch=torch.__version__,
-        torch_device=torch.cuda.get_device_name(0) if usable else None,
-    )
+    devices = host_devices()
+    name = None
+    if devices != [NO_DEVICE]:
+        # Worth the seconds that importing torch takes only where there is a GPU that it might use.
+        import torch
+
+        name = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+    events.send("doctor", devices=devices, torch=version("torch"), torch_device=name)
 
 
 def _decode(arguments: argparse.Namespace, events: Events) -> None:
