@@ -1,17 +1,22 @@
 import { ensureBundles, ensureConsole, ensurePrismaClient } from "./ensure-builds.mjs";
 import { ensureNodePackages, ensureNodeVersion } from "./ensure-node.mjs";
 import { ensurePython } from "./ensure-python.mjs";
+import { oneAtATime } from "./one-at-a-time.mjs";
 
 /** What every command needs: packages of both languages and the database client. */
 export async function ensureInstalled() {
   ensureNodeVersion();
-  await ensureNodePackages();
-  await ensurePython();
-  await ensurePrismaClient();
+  await oneAtATime(async () => {
+    await ensureNodePackages();
+    await ensurePython();
+    await ensurePrismaClient();
+  });
 }
 
 /** What the built product needs. */
 export async function ensureBuilt({ console = true } = {}) {
-  await ensureBundles();
-  if (console) await ensureConsole();
+  await oneAtATime(async () => {
+    await ensureBundles();
+    if (console) await ensureConsole();
+  });
 }

@@ -25,7 +25,7 @@ export function forgetRunning(stateDir) {
   rmSync(fileOf(stateDir), { force: true });
 }
 
-// A pid is used again after a reboot; together with its start it names one process.
-function startOf(pid) {
+/** A pid is used again after a reboot; together with its start it names one process. Null where it is gone. */
+export function startOf(pid) {
   return ask("ps", ["-o", "lstart=", "-p", String(pid)]);
 }

@@ -19,7 +19,7 @@ export function summary({ urls, setupToken, setupOpen, hardware, stateDir }) {
     `  Console      ${urls.console}`,
     ...(setupOpen ? [`  Setup token  ${setupToken}   (creates the first administrator, once)`] : []),
     `  Gateway      ${urls.gateway}/v1   (OpenAI-compatible; needs an API key from the console)`,
-    `  Data, logs   ${relative(ROOT, stateDir) || stateDir}`,
+    `  Data, logs   ${stateDir.startsWith(ROOT) ? relative(ROOT, stateDir) : stateDir}`,
     "",
     `  ${HARDWARE[hardware.verdict](names)}`,
     "  Helm routing is beta and off until an administrator switches it on.",
