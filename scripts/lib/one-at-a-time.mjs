@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ROOT } from "./paths.mjs";
 import { startOf } from "./running.mjs";
@@ -39,7 +39,8 @@ function holderLives() {
     const { pid, started } = JSON.parse(readFileSync(LOCK, "utf8"));
     return startOf(pid) === started;
   } catch {
-    return false;
+    // Unreadable: being written at this moment, or already gone.
+    return Date.now() - (statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) < 2_000;
   }
 }
 
