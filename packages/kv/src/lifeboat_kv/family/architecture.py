@@ -123,9 +123,11 @@ class Attention(nn.Module):
         v = linear(x, self.v_proj.weight).view(batch, length, -1, width).transpose(1, 2)
         return q, k, v
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, caches: list | None = None) -> Tensor:
         batch, length, _ = x.shape
         q, k, v = self.content(x)
+        if caches is not None:
+            caches.append((k, v))
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         out = attend(q, k, v)
         return linear(out.transpose(1, 2).reshape(batch, length, -1), self.o_proj.weight)
@@ -151,8 +153,8 @@ class Layer(nn.Module):
         self.post_attention_layernorm = Norm(shape.hidden)
         self.mlp = Mlp(shape)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        x = x + self.self_attn(self.input_layernorm(x), cos, sin)
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, caches: list | None = None) -> Tensor:
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin, caches)
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -189,12 +191,12 @@ class LeanQwen3(nn.Module):
         angle = torch.arange(length, dtype=torch.float32)[:, None] * self.frequencies
         return angle.cos(), angle.sin()
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """ids [batch, length] -> logits [batch, length, vocabulary]."""
+    def forward(self, ids: Tensor, caches: list | None = None) -> Tensor:
+        """ids [batch, length] -> logits [batch, length, vocabulary]. Content K and V go into `caches`."""
         cos, sin = self.angles(ids.shape[1])
         x = F.embedding(ids, self.model.embed_tokens.weight).to(self.dtype)
         for layer in self.model.layers:
-            x = layer(x, cos, sin)
+            x = layer(x, cos, sin, caches)
         return linear(self.model.norm(x), self.model.embed_tokens.weight)
 
     def parameters_count(self) -> int:

@@ -35,15 +35,15 @@ MIX = {
         ("recall", 6, 2.0),
     ),
     "chat": (
-        ("recite", 3, 4.0),
+        ("recite", 3, 3.0),
         ("recite", 4, 3.0),
         ("repeat", 3, 1.0),
         ("lookup", 4, 1.0),
         ("recall", 4, 1.0),
         ("reverse", 3, 1.0),
         ("sort", 3, 1.0),
-        ("brackets", 2, 1.0),
-        ("add", 2, 1.0),
+        ("brackets", 3, 1.0),
+        ("add", 3, 1.0),
     ),
 }
 TASKS_PER_LEVEL = 12
@@ -107,11 +107,12 @@ def running_text(rng: random.Random, domain: str, text: Text, encoder: Tokenizer
         encoded = encoder.encode(BOS + piece)
         if len(encoded.ids) >= LENGTH:
             piece = piece[: encoded.offsets[LENGTH - 1][1] - len(BOS)]
-            return {"domain": domain, "text": BOS + piece}
+            digest = hashlib.sha256(document.encode()).hexdigest()
+            return {"domain": domain, "document": digest, "text": BOS + piece}
 
 
 def long_record(rng: random.Random, tokens: int, text: Text, encoder: Tokenizer) -> dict:
-    """A list or passage, prose up to about `tokens` tokens, and the request to repeat it; the answer follows."""
+    """A list or passage, prose up to about `tokens` tokens, the request to repeat it, and the answer."""
     kind = rng.choice(("repeat", "recite"))
     chat = draw(rng, kind, 4 if kind == "repeat" else 3, text)
     (role, ask), answer = chat.messages[0], chat.messages[1]

@@ -33,7 +33,7 @@ class Curriculum:
     ceiling: int = 9
 
     def record(self, group: str, right: int, total: int) -> None:
-        """Mix one batch's answer tokens into the group's running accuracy; open the next level when learned."""
+        """Mix one batch's answers into the group's running accuracy; open the next level when learned."""
         pace = min(0.2, total / 2000)
         self.right[group] = (1 - pace) * self.right.get(group, 0.0) + pace * right / total
         self.seen[group] = self.seen.get(group, 0) + total

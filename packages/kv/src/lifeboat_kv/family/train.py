@@ -26,6 +26,7 @@ import torch.nn.functional as F
 
 from . import sources, tokenizer
 from .architecture import SHAPES, LeanQwen3
+from .bridge import Bridge
 from .export import export
 from .grow import grow
 from .mixture import Curriculum, Mixture, Shares, Text
@@ -41,6 +42,7 @@ class Recipe:
     matrix_rate: float = 0.02
     other_rate: float = 0.003
     warmup_steps: int = 60
+    bridge: float = 0.0  # weight of the pull towards the pilot's cache, target stage only
     ceiling: int = 9
     prose: float = 0.12
     code: float = 0.08
@@ -88,6 +90,7 @@ class Run:
         self.step = self.tokens = 0
         self.seconds = 0.0
         self.optimiser = Optimiser(self.model, self.recipe.matrix_rate, self.recipe.other_rate)
+        self.bridge: Bridge | None = None
         self.compiled = torch.compile(self.loss, dynamic=False)
 
     def read_recipe(self) -> Recipe:
@@ -96,6 +99,14 @@ class Run:
             return Recipe(**json.loads(file.read_text()))
         file.write_text(json.dumps(asdict(Recipe()), indent=1))
         return Recipe()
+
+    def build_bridge(self, runs: Path) -> None:
+        """The maps from the finished pilot's cache, with their own Adam; a restart fits them anew."""
+        state = torch.load(runs / "pilot" / "state.pt", weights_only=True)
+        pilot = LeanQwen3(SHAPES["pilot"], torch.bfloat16)
+        pilot.load_state_dict(state["model"])
+        self.bridge = Bridge(pilot, self.model)
+        self.bridge_adam = torch.optim.AdamW(self.bridge.parameters(), lr=1e-3, weight_decay=0.0)
 
     def start_from_pilot(self, runs: Path) -> None:
         state = torch.load(runs / "pilot" / "state.pt", weights_only=True)
@@ -129,16 +140,21 @@ class Run:
 
     def loss(self, ids, weights):
         """Weighted mean cross-entropy in nats, and where the argmax is right, [rows, length]."""
-        logits = self.model(ids[:, :-1]).float()
+        caches: list | None = None if self.bridge is None else []
+        logits = self.model(ids[:, :-1], caches).float()
         wanted = ids[:, 1:]
         losses = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
-        return (losses * weights).sum() / weights.sum(), losses.detach(), logits.detach().argmax(-1) == wanted
+        loss = (losses * weights).sum() / weights.sum()
+        unexplained = torch.zeros(()) if self.bridge is None else self.bridge(ids[:, :-1], caches)
+        loss = loss + self.recipe.bridge * unexplained
+        return loss, losses.detach(), logits.detach().argmax(-1) == wanted, unexplained.detach()
 
     def agree(self, factor: float) -> float:
         """Average the gradients over the ranks; every rank returns rank 0's schedule factor (-1: stop)."""
         if self.ranks == 1:
             return factor
-        gradients = [p.grad for p in self.model.parameters()]
+        learned = [*self.model.parameters(), *(self.bridge.parameters() if self.bridge else ())]
+        gradients = [p.grad for p in learned]
         own = torch.tensor([factor * self.ranks if self.rank == 0 else 0.0])
         flat = torch.cat([g.flatten() for g in gradients] + [own])
         dist.all_reduce(flat)
@@ -148,6 +164,21 @@ class Run:
             gradient.copy_(flat[at : at + gradient.numel()].view_as(gradient))
             at += gradient.numel()
         return flat[-1].item()
+
+    def warm_up(self, rng: random.Random) -> None:
+        """Compile on rank 0 first: the other ranks then find the kernels in the cache."""
+        recipe = self.recipe
+        shares = Shares(recipe.prose, recipe.code, recipe.copy, recipe.kinds)
+        for turn in range(self.ranks):
+            if turn == self.rank:
+                batch = self.mixture.batch(rng, recipe.rows // self.ranks, recipe.length, shares)
+                weights = torch.from_numpy(batch.weights)[:, 1:].contiguous()
+                self.compiled(torch.from_numpy(batch.ids), weights)[0].backward()
+                self.model.zero_grad(set_to_none=True)
+                if self.bridge:
+                    self.bridge.zero_grad(set_to_none=True)
+            if self.ranks > 1:
+                dist.barrier()
 
     def note(self, entry: dict) -> None:
         if self.rank:
@@ -161,6 +192,7 @@ class Run:
         self.note(
             {"recipe": asdict(self.recipe), "step": self.step, "parameters": self.model.parameters_count()}
         )
+        self.warm_up(rng)
         started = saved = time.time()
         first_step, first_tokens, spent = self.step, self.tokens, self.seconds
         prose = []
@@ -170,7 +202,7 @@ class Run:
             batch = self.mixture.batch(rng, recipe.rows // self.ranks, recipe.length, shares)
             ids = torch.from_numpy(batch.ids)
             weights = torch.from_numpy(batch.weights)[:, 1:].contiguous()
-            loss, losses, right = self.compiled(ids, weights)
+            loss, losses, right, unexplained = self.compiled(ids, weights)
             loss.backward()
             warm = min(1.0, (self.step - first_step + 1) / recipe.warmup_steps)
             left = self.deadline - time.time()
@@ -179,6 +211,9 @@ class Run:
             if factor < 0:
                 break
             self.optimiser.step(factor)
+            if self.bridge:
+                self.bridge_adam.step()
+                self.bridge_adam.zero_grad(set_to_none=True)
             self.model.zero_grad(set_to_none=True)
             self.step, self.tokens = (
                 self.step + 1,
@@ -205,6 +240,8 @@ class Run:
                     "rate": round(rate),
                     "text": sum(prose) / max(1, len(prose)),
                 }
+                if self.bridge:
+                    entry["unexplained"] = round(unexplained.item(), 4)
                 self.note(entry | current)
                 prose = []
             if self.step % 25 == 0 and time.time() - saved > checkpoint_seconds:
@@ -244,6 +281,8 @@ def work(rank: int, arguments: argparse.Namespace) -> None:
         run.resume()
     elif arguments.stage == "target":
         run.start_from_pilot(arguments.runs)
+    if run.recipe.bridge and arguments.stage == "target":
+        run.build_bridge(arguments.runs)
     run.train(arguments.checkpoint_seconds, arguments.seed)
 
 
