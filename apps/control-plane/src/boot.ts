@@ -23,6 +23,7 @@ import { Hub } from "./hub";
 import { sweepInspections } from "./inspection/jobs";
 import type { Log } from "./logging";
 import { seedBundled } from "./seed/bundled";
+import { importRecordedRuns } from "./seed/import-run";
 import { openNodeSockets } from "./snapshot/node-socket";
 import { publishAccessList } from "./snapshot/publish-access-list";
 import { loadSigner } from "./snapshot/signer";
@@ -112,6 +113,7 @@ async function prepare(services: Services): Promise<void> {
   if (services.config.seeds.includes("bundled")) {
     await inTransaction(systemContext(services, "seed"), { audited: false, publish: true }, seedBundled);
   }
+  await importRecordedRuns(services);
 }
 
 function startTimers(services: Services): NodeJS.Timeout[] {

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
@@ -19,7 +19,8 @@ const Environment = z
     }),
     HELM_STATE_DIR: z.string().default(".helm"),
     HELM_ARTIFACT_DIR: z.string().optional(),
-    HELM_MIGRATIONS_DIR: z.string().optional(),
+    HELM_MIGRATIONS_DIR: z.string().default("prisma/migrations"),
+    HELM_SEEDS_DIR: z.string().optional(),
     HELM_PUBLIC_URL: z.url().default("http://127.0.0.1:3000"),
     HELM_SETUP_TOKEN: z.string().min(16).optional(),
     HELM_AUTH_SECRET: z.string().min(32, "HELM_AUTH_SECRET must be at least 32 characters."),
@@ -52,7 +53,9 @@ export interface Config {
   databaseUrl: string;
   stateDir: string;
   artifactDir: string;
-  migrationsDir: string | undefined;
+  migrationsDir: string;
+  /** Recorded runs that seed scenarios import; beside the migrations by default. */
+  seedsDir: string;
   publicUrl: string;
   origins: string[];
   secureCookies: boolean;
@@ -84,6 +87,7 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     stateDir,
     artifactDir: resolve(env.HELM_ARTIFACT_DIR ?? `${stateDir}/artifacts`),
     migrationsDir: env.HELM_MIGRATIONS_DIR,
+    seedsDir: resolve(env.HELM_SEEDS_DIR ?? join(env.HELM_MIGRATIONS_DIR, "..", "seeds")),
     publicUrl: env.HELM_PUBLIC_URL.replace(/\/$/, ""),
     origins: allowedOrigins(env.HELM_PUBLIC_URL),
     secureCookies: new URL(env.HELM_PUBLIC_URL).protocol === "https:",

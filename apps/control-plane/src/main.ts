@@ -7,10 +7,13 @@ import { ConfigError, readConfig, redactConfig } from "./config";
 import { createLog } from "./logging";
 
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readConfig({
+    ...process.env,
+    HELM_MIGRATIONS_DIR: process.env.HELM_MIGRATIONS_DIR ?? findMigrations(),
+  });
   const log = createLog(config.logLevel);
   log.info({ config: redactConfig(config) }, "starting");
-  const applied = await migrate(config.databaseUrl, config.migrationsDir ?? findMigrations());
+  const applied = await migrate(config.databaseUrl, config.migrationsDir);
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   const controlPlane = await startControlPlane(config, log);
   log.info({ url: controlPlane.url }, "listening");

@@ -44,12 +44,38 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: { generateId: "uuid" },
     },
-    databaseHooks: { session: { delete: { after: async (session) => hub.cutSession(session.id) } } },
+    databaseHooks: {
+      session: {
+        create: { after: async (session) => auditSession(db, "session.signIn", session) },
+        delete: {
+          after: async (session) => {
+            hub.cutSession(session.id);
+            await auditSession(db, "session.signOut", session);
+          },
+        },
+      },
+    },
     plugins: [bearer()],
     telemetry: { enabled: false },
     logger: {
       level: "warn",
       log: (level, message) => authLog[level === "error" ? "warn" : "debug"](message),
+    },
+  });
+}
+
+/** Who came and went, beside what they changed. The session's token stays out of it. */
+async function auditSession(db: Db, verb: string, session: { id: string; userId: string }): Promise<void> {
+  const user = await db.user.findUnique({ where: { id: session.userId }, select: { email: true } });
+  await db.auditEntry.create({
+    data: {
+      actorKind: "person",
+      actorId: session.userId,
+      actorName: user?.email ?? "unknown",
+      verb,
+      entity: "session",
+      entityId: session.id,
+      requestId: "",
     },
   });
 }

@@ -77,6 +77,8 @@ async function storeCounts(ctx: Context, attemptId: string, events: Numbered[]):
 }
 
 interface Progress {
+  /** What the job says it runs; "default" was only asked for. */
+  method: string;
   stage: string | null;
   percent: number;
   rate: number | null;
@@ -85,8 +87,9 @@ interface Progress {
 }
 
 function foldProgress(before: Progress, events: Numbered[]): Progress {
-  const { stage, percent, rate, unit, developmentOnly } = before;
+  const { method, stage, percent, rate, unit, developmentOnly } = before;
   return events.reduce<Progress>((state, { event }) => foldOne(state, event), {
+    method,
     stage,
     percent,
     rate,
@@ -98,7 +101,11 @@ function foldProgress(before: Progress, events: Numbered[]): Progress {
 function foldOne(state: Progress, event: CalibrationEvent): Progress {
   switch (event.type) {
     case "started":
-      return { ...state, developmentOnly: state.developmentOnly || event.device === "cpu" };
+      return {
+        ...state,
+        method: event.method,
+        developmentOnly: state.developmentOnly || event.device === "cpu",
+      };
     case "stage":
       return { ...state, stage: event.stage, rate: null };
     case "progress":

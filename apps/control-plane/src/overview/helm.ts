@@ -67,6 +67,7 @@ export async function readHelmOverview(ctx: Context): Promise<z.infer<typeof Hel
       enabled,
       ready: routable.length,
       connected: connected.length,
+      killSwitch: setting.killSwitch,
     }),
     gate: setting.gate,
     gateOn: setting.gateOn,

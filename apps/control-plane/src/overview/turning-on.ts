@@ -9,13 +9,15 @@ interface Facts {
   /** Connected nodes where the route's pair is READY. */
   ready: number;
   connected: number;
+  killSwitch: boolean;
 }
 
 /** What production would do differently with the switch on, in words, from what stands in the database now. */
 export async function describeTurningOn(
   ctx: Context,
-  { route, enabled, ready, connected }: Facts,
+  { route, enabled, ready, connected, killSwitch }: Facts,
 ): Promise<string> {
+  if (killSwitch) return "Nothing while the kill switch is on: every request goes on being served natively.";
   if (!route) return "Nothing: no route exists. Register a pair first.";
   if (enabled.length === 0)
     return `Nothing yet: every tenant is excluded. Requests to ${route.name} go on being served by the target.`;

@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { BUNDLED, joinWorker, runEvents, sha256 } from "../testing/worker";
+
+let control: TestControlPlane;
+let seeds: string;
+const mapper = randomBytes(512);
+
+async function record(name: string, source: string, target: string, share: number): Promise<void> {
+  const folder = join(seeds, name);
+  await mkdir(folder);
+  const events = runEvents(mapper, { share }).map((event) =>
+    event.type === "started"
+      ? {
+          ...event,
+          pair: {
+            source: event.pair[source === "pilot" ? "source" : "target"],
+            target: event.pair[target === "target" ? "target" : "source"],
+          },
+        }
+      : event,
+  );
+  await writeFile(
+    join(folder, "run.json"),
+    JSON.stringify({ source, target, corpus: "bundled", device: "cpu" }),
+  );
+  await writeFile(
+    join(folder, "events.jsonl.gz"),
+    gzipSync(events.map((event) => JSON.stringify(event)).join("\n")),
+  );
+  await writeFile(join(folder, "mapper.safetensors"), mapper);
+}
+
+beforeAll(async () => {
+  seeds = await mkdtemp(join(tmpdir(), "helm-seeds-"));
+  await record("cleared", "pilot", "target", 1);
+  await record("below-gate", "target", "pilot", 0.7);
+  control = await testControlPlane({ HELM_SEED: "bundled,cleared,below-gate", HELM_SEEDS_DIR: seeds });
+});
+afterAll(async () => {
+  await control.stop();
+  await rm(seeds, { recursive: true });
+});
+
+it("seeds the bundled pairs through a worker, then gives each the run that was recorded for it", async () => {
+  expect(await control.as("viewer").tenant.list()).toMatchObject([{ name: "demo", enabled: false }]);
+  const worker = await joinWorker(control);
+  await worker.inspectAll(BUNDLED);
+  const statuses = async () =>
+    Object.fromEntries((await control.as("viewer").pair.list()).map((pair) => [pair.name, pair.status]));
+  const wanted = {
+    "pilot -> target": "ELIGIBLE",
+    "target -> pilot": "TRANSFER_INELIGIBLE",
+    "target -> target": "NOT_CALIBRATED",
+  };
+  for (let i = 0; i < 100 && JSON.stringify(await statuses()) !== JSON.stringify(wanted); i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await statuses()).toEqual(wanted);
+  expect(await control.as("viewer").route.get()).toMatchObject({
+    name: "helm-auto",
+    pairName: "pilot -> target",
+  });
+  expect(await control.services.artifacts.size(sha256(mapper))).toBe(512);
+  const again = await control.restart();
+  await again.stop();
+  expect(await control.db.calibration.count()).toBe(2);
+}, 60_000);

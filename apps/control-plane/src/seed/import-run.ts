@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { hashSecret, randomSecret } from "../access/secret";
+import { writeAudit } from "../audit/write-audit";
+import { appendEvents } from "../calibration/append-events";
+import { finishCalibration } from "../calibration/finish";
+import type { Context, Services } from "../context";
+import { inTransaction, outsideTransaction } from "../transaction";
+import { type RecordedRun, readRecordedRun } from "./recorded-run";
+
+const RECORDER = "recorded run";
+const BATCH = 200;
+
+/** Gives a seeded pair what a real run wrote on the same weights: same events, same counts, same mapper; the verdict is
+ * computed here and now. A pair that has any run of its own is left alone. */
+export async function importRecordedRuns(services: Services): Promise<void> {
+  for (const scenario of services.config.seeds) {
+    if (scenario === "bundled") continue;
+    const run = await readRecordedRun(services.config.seedsDir, scenario);
+    if (!run) services.log.warn({ scenario }, "no recorded run of this name");
+    else await importRun(services, scenario, run);
+  }
+}
+
+async function importRun(services: Services, scenario: string, run: RecordedRun): Promise<void> {
+  const pair = await services.db.pair.findFirst({
+    where: { source: { name: run.source }, target: { name: run.target } },
+    include: { source: true, target: true, _count: { select: { calibrations: true } } },
+  });
+  if (!pair || pair._count.calibrations > 0) return;
+  const { source, target } = run.started.pair;
+  if (
+    source.weights_sha256 !== pair.source.weightsSha256 ||
+    target.weights_sha256 !== pair.target.weightsSha256
+  ) {
+    services.log.warn({ scenario }, "the recorded run is of other weights; not imported");
+    return;
+  }
+  const { sha256, bytes } = run.result.artifact;
+  if ((await services.artifacts.size(sha256)) === null)
+    await services.artifacts.write(sha256, run.readMapper());
+  const ctx = outsideTransaction({
+    services,
+    actor: { kind: "system", name: `seed ${scenario}` },
+    requestId: randomUUID(),
+    address: "local",
+    log: services.log,
+  });
+  const id = await inTransaction(ctx, { audited: false, publish: true }, async (inner) => {
+    await inner.db.artifact.upsert({ where: { sha256 }, create: { sha256, bytes }, update: {} });
+    return replay(inner, pair.id, run);
+  });
+  if (id === null) return;
+  services.log.info(
+    { scenario, link: `${services.config.publicUrl}/calibrations/${id}` },
+    "recorded run imported",
+  );
+}
+
+/** The worker's own verbs, called by a worker that can never join again. */
+async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<string | null> {
+  // Several registrations may end at once: the pair's row decides who imports.
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
+  if ((await ctx.db.calibration.count({ where: { pairId } })) > 0) return null;
+  const host = await recorder(ctx, run);
+  const worker: Context = {
+    ...ctx,
+    actor: { kind: "host", hostKind: "worker", id: host.id, name: host.name },
+  };
+  const calibration = await ctx.db.calibration.create({
+    data: {
+      pairId,
+      state: "RUNNING",
+      attempt: 1,
+      corpus: run.corpus,
+      method: run.started.method,
+      k: run.started.k,
+      device: run.device,
+      startedBy: host.name,
+      startedAt: new Date(run.started.at),
+    },
+  });
+  const attempt = await ctx.db.calibrationAttempt.create({
+    data: {
+      calibrationId: calibration.id,
+      number: 1,
+      workerId: host.id,
+      leaseExpiresAt: new Date(),
+      startedAt: new Date(run.started.at),
+    },
+  });
+  await writeAudit(ctx, {
+    verb: "calibration.import",
+    entity: "calibration",
+    entityId: calibration.id,
+    after: { pairId },
+  });
+  for (let at = 0; at < run.events.length; at += BATCH) {
+    const events = run.events.slice(at, at + BATCH).map((event, i) => ({ seq: at + i + 1, event }));
+    await appendEvents({ ctx: worker, input: { job: calibration.id, attempt: attempt.id, events } });
+  }
+  const artifact_sha256 = run.result.artifact.sha256;
+  await finishCalibration({
+    ctx: worker,
+    input: { id: calibration.id, attempt: attempt.id, outcome: "fitted", artifact_sha256 },
+  });
+  return calibration.id;
+}
+
+async function recorder(ctx: Context, run: RecordedRun) {
+  const known = await ctx.db.host.findFirst({ where: { kind: "worker", name: RECORDER } });
+  if (known) return known;
+  return ctx.db.host.create({
+    data: {
+      kind: "worker",
+      name: RECORDER,
+      credentialHash: hashSecret(randomSecret()),
+      version: "recorded",
+      device: run.device,
+      hardware: run.device === "cpu" ? "none" : "allowed",
+      devices: [],
+      revokedAt: new Date(),
+    },
+  });
+}
