@@ -9,7 +9,7 @@ export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
   mkdirSync(INSTALL_LOGS, { recursive: true });
   const file = join(INSTALL_LOGS, `${log}.log`);
   const sink = createWriteStream(file);
-  let tail = "";
+  let output = "";
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -18,7 +18,7 @@ export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
     });
     const collect = (chunk) => {
       sink.write(chunk);
-      tail = (tail + chunk).slice(-3_000);
+      output += chunk;
     };
     child.stdout.on("data", collect);
     child.stderr.on("data", collect);
@@ -26,7 +26,7 @@ export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
     child.once("close", (code, signal) => {
       sink.end();
       if (code === 0) return resolve();
-      const lines = tail.trim().split("\n").slice(-25).join("\n");
+      const lines = shorten(output.trim().split("\n"));
       reject(
         new Sorry(
           `"${[command, ...args].join(" ")}" ended with ${signal ?? code}.\n${lines}\n${hint}The whole output is in ${file}.`,
@@ -34,6 +34,12 @@ export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
       );
     });
   });
+}
+
+// npm says what is wrong in its first lines, pip and compilers in their last.
+function shorten(lines) {
+  if (lines.length <= 26) return lines.join("\n");
+  return [...lines.slice(0, 8), "…", ...lines.slice(-16)].join("\n");
 }
 
 /** The output of a short command, or null where it fails or is missing. */
