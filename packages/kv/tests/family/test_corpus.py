@@ -43,9 +43,14 @@ def test_records_are_held_out_and_fit_the_length(name: str) -> None:
     assert max(lengths) <= MANIFEST["defaults"]["seq_len"] and min(lengths) >= 128
 
 
-def test_no_text_is_in_two_files() -> None:
+def test_no_text_is_there_twice() -> None:
     texts = [row["text"] for name in ("fit.jsonl", "probes.jsonl", "long.jsonl") for row in records(name)]
     assert len(set(texts)) == len(texts)
+
+
+def test_fit_and_probes_share_no_document() -> None:
+    fit, probes = ({row.get("document") for row in records(f"{n}.jsonl")} - {None} for n in ("fit", "probes"))
+    assert fit and probes and not fit & probes
 
 
 def test_tasks_are_reserved_questions() -> None:

@@ -152,13 +152,20 @@ def write(folder: Path, text: Text, encoder: Tokenizer, versions: dict[str, str]
     """Write all files of the corpus and its manifest with the sha256 of each."""
     folder.mkdir(parents=True, exist_ok=True)
     rows: dict[str, list[dict]] = {}
-    for name, counts in COUNTS.items():
+    for part, (name, counts) in enumerate(COUNTS.items()):
+        own = text.half(part)  # fit and probes share no document
         rng = random.Random(f"{name}:{seed}")
-        records = []
+        records: list[dict] = []
+        texts: set[str] = set()
         for domain, count in counts.items():
             make = conversation if domain in MIX else running_text
-            for number in range(count):
-                records.append({"id": f"{name}-{domain}-{number}", **make(rng, domain, text, encoder)})
+            number = 0
+            while number < count:
+                record = make(rng, domain, own, encoder)
+                if record["text"] not in texts:
+                    texts.add(record["text"])
+                    records.append({"id": f"{name}-{domain}-{number}", **record})
+                    number += 1
         rng.shuffle(records)
         rows[f"{name}.jsonl"] = records
     rng = random.Random(f"long:{seed}")

@@ -5,6 +5,8 @@ A row is `length + 1` ids. Weights: answers, prose and repeated tokens 1, prompt
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import json
 import random
 from dataclasses import dataclass, field
@@ -69,6 +71,14 @@ class Text:
             self.ids[domain] = np.concatenate([np.array([BOS_ID, *e.ids], dtype=np.uint16) for e in encoded])
             if file:
                 np.save(file, self.ids[domain])
+
+    def half(self, part: int) -> Text:
+        """The documents whose digest has this parity (0 or 1), without ids."""
+        other = copy.copy(self)
+        for domain in ("prose", "code"):
+            texts = getattr(self, domain)
+            setattr(other, domain, [t for t in texts if hashlib.sha256(t.encode()).digest()[-1] % 2 == part])
+        return other
 
     def passage(self, rng: random.Random, tokens: int) -> str:
         """About `tokens` tokens of one document, single-spaced, cut between words."""

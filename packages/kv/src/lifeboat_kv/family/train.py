@@ -91,6 +91,7 @@ class Run:
         self.seconds = 0.0
         self.optimiser = Optimiser(self.model, self.recipe.matrix_rate, self.recipe.other_rate)
         self.bridge: Bridge | None = None
+        self.bridge_weight = self.recipe.bridge
         self.compiled = torch.compile(self.loss, dynamic=False)
 
     def read_recipe(self) -> Recipe:
@@ -146,7 +147,7 @@ class Run:
         losses = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
         loss = (losses * weights).sum() / weights.sum()
         unexplained = torch.zeros(()) if self.bridge is None else self.bridge(ids[:, :-1], caches)
-        loss = loss + self.recipe.bridge * unexplained
+        loss = loss + self.bridge_weight * unexplained
         return loss, losses.detach(), logits.detach().argmax(-1) == wanted, unexplained.detach()
 
     def agree(self, factor: float) -> float:
