@@ -2,7 +2,7 @@
 
 import type { AppRouter } from "@helm/control-plane/router";
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { createTRPCClient, httpBatchLink, splitLink, httpLink } from "@trpc/client";
+import { createTRPCClient, httpBatchLink, httpLink, splitLink } from "@trpc/client";
 import { type ReactNode, useState } from "react";
 import superjson from "superjson";
 import { isWorthRetrying, problemOf } from "./errors";

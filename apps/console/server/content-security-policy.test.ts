@@ -7,7 +7,9 @@ import { contentSecurityPolicy, SONNER_STYLE_SHA256 } from "./content-security-p
 it("allows the toasts' style sheet by the digest of the installed version", () => {
   const source = readFileSync(createRequire(import.meta.url).resolve("sonner"), "utf8");
   const literal = /__insertCSS\(("(?:[^"\\]|\\.)*")\)/.exec(source)?.[1];
-  const digest = createHash("sha256").update(JSON.parse(literal ?? '""')).digest("base64");
+  const digest = createHash("sha256")
+    .update(JSON.parse(literal ?? '""'))
+    .digest("base64");
   expect(SONNER_STYLE_SHA256).toBe(digest);
 });
 

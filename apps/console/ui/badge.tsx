@@ -36,7 +36,15 @@ const shapes: Record<Exclude<Shape, "none">, LucideIcon> = {
 };
 
 /** A status as word, shape and colour together, so that no one of the three has to carry it alone. */
-export function Badge({ tone = "plain", shape = "none", children }: { tone?: Tone; shape?: Shape; children: ReactNode }) {
+export function Badge({
+  tone = "plain",
+  shape = "none",
+  children,
+}: {
+  tone?: Tone;
+  shape?: Shape;
+  children: ReactNode;
+}) {
   const Icon = shape === "none" ? null : shapes[shape];
   return (
     <span
@@ -46,7 +54,11 @@ export function Badge({ tone = "plain", shape = "none", children }: { tone?: Ton
       )}
     >
       {Icon ? (
-        <Icon aria-hidden="true" className={clsx("size-3.5 shrink-0", shape === "spin" && "animate-spin")} strokeWidth={2.25} />
+        <Icon
+          aria-hidden="true"
+          className={clsx("size-3.5 shrink-0", shape === "spin" && "animate-spin")}
+          strokeWidth={2.25}
+        />
       ) : null}
       {children}
     </span>

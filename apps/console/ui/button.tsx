@@ -29,7 +29,16 @@ export type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   blockedBecause?: string | null;
 };
 
-export function Button({ kind, size, busy, blockedBecause, className, children, onClick, ...rest }: ButtonProps) {
+export function Button({
+  kind,
+  size,
+  busy,
+  blockedBecause,
+  className,
+  children,
+  onClick,
+  ...rest
+}: ButtonProps) {
   const blocked = busy === true || Boolean(blockedBecause);
   return (
     <button

@@ -25,7 +25,7 @@ export function Card({
       className={clsx("flex min-w-0 flex-col rounded-xl border border-line bg-card p-4 sm:p-5", className)}
     >
       {title || action ? (
-        <div className="mb-3 flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <div className="mb-3 flex items-start justify-between gap-x-4 gap-y-2 max-sm:flex-wrap">
           <div className="min-w-0">
             {title ? (
               <Heading id={id} className="text-[0.9375rem] font-semibold">
@@ -34,7 +34,7 @@ export function Card({
             ) : null}
             {hint ? <p className="mt-0.5 max-w-[70ch] text-ink-soft">{hint}</p> : null}
           </div>
-          {action}
+          {action ? <div className="shrink-0">{action}</div> : null}
         </div>
       ) : null}
       {children}

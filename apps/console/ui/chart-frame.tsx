@@ -43,7 +43,15 @@ export function ChartFrame({
 }
 
 /** Plain figures: first column names the row, the others are numbers. */
-export function FigureTable({ caption, head, rows }: { caption: string; head: string[]; rows: ReactNode[][] }) {
+export function FigureTable({
+  caption,
+  head,
+  rows,
+}: {
+  caption: string;
+  head: string[];
+  rows: ReactNode[][];
+}) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard
     <section className="max-h-96 overflow-auto" tabIndex={0} aria-label={caption}>

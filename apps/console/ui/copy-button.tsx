@@ -5,7 +5,15 @@ import { useEffect, useState } from "react";
 import { Button } from "./button";
 import { useAnnounce } from "./live-region";
 
-export function CopyButton({ text, label = "Copy", showLabel = false }: { text: string; label?: string; showLabel?: boolean }) {
+export function CopyButton({
+  text,
+  label = "Copy",
+  showLabel = false,
+}: {
+  text: string;
+  label?: string;
+  showLabel?: boolean;
+}) {
   const [copied, setCopied] = useState(false);
   const announce = useAnnounce();
   useEffect(() => {

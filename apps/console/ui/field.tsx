@@ -31,7 +31,13 @@ function describedBy(id: string, hint: ReactNode, error: string | undefined): st
   return clsx(hint ? `${id}-hint` : null, error ? `${id}-error` : null) || undefined;
 }
 
-export function TextField({ label, hint, error, className, ...rest }: Described & InputHTMLAttributes<HTMLInputElement>) {
+export function TextField({
+  label,
+  hint,
+  error,
+  className,
+  ...rest
+}: Described & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>

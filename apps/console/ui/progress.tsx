@@ -9,7 +9,10 @@ export function Progress({ percent, label, slim }: { percent: number; label: str
       aria-valuemax={100}
       className={`mark-forced w-full overflow-hidden rounded-full bg-track ${slim ? "h-1.5" : "h-2.5"}`}
     >
-      <div className="h-full rounded-full bg-busy transition-[width] duration-300" style={{ width: `${percent}%` }} />
+      <div
+        className="h-full rounded-full bg-busy transition-[width] duration-300"
+        style={{ width: `${percent}%` }}
+      />
     </div>
   );
 }

@@ -4,9 +4,22 @@ import { Button } from "./button";
 import { Command } from "./command";
 
 /** Empty, filtered-empty, loading, failed and forbidden are five different screens. */
-function Frame({ icon, title, children, role }: { icon: ReactNode; title: string; children?: ReactNode; role?: "alert" }) {
+function Frame({
+  icon,
+  title,
+  children,
+  role,
+}: {
+  icon: ReactNode;
+  title: string;
+  children?: ReactNode;
+  role?: "alert";
+}) {
   return (
-    <div role={role} className="flex flex-col items-start gap-2 rounded-lg border border-dashed border-line px-4 py-6 sm:px-6">
+    <div
+      role={role}
+      className="flex flex-col items-start gap-2 rounded-lg border border-dashed border-line px-4 py-6 sm:px-6"
+    >
       <div className="flex items-center gap-2 font-semibold">
         {icon}
         {title}
@@ -38,16 +51,31 @@ export function Empty({
 
 export function FilteredEmpty({ onClear, what }: { onClear: () => void; what: string }) {
   return (
-    <Frame icon={<ListFilter aria-hidden="true" className="size-4.5 text-ink-soft" />} title={`No ${what} match these filters`}>
+    <Frame
+      icon={<ListFilter aria-hidden="true" className="size-4.5 text-ink-soft" />}
+      title={`No ${what} match these filters`}
+    >
       <p>There are some, but none of this kind. Widen the filters to see them.</p>
       <Button onClick={onClear}>Clear filters</Button>
     </Frame>
   );
 }
 
-export function Failed({ message, requestId, onRetry }: { message: string; requestId?: string | null; onRetry?: () => void }) {
+export function Failed({
+  message,
+  requestId,
+  onRetry,
+}: {
+  message: string;
+  requestId?: string | null;
+  onRetry?: () => void;
+}) {
   return (
-    <Frame role="alert" icon={<TriangleAlert aria-hidden="true" className="size-4.5 text-bad" />} title="This could not be loaded">
+    <Frame
+      role="alert"
+      icon={<TriangleAlert aria-hidden="true" className="size-4.5 text-bad" />}
+      title="This could not be loaded"
+    >
       <p>{message}</p>
       {requestId ? (
         <p className="text-[0.8125rem]">
@@ -61,7 +89,10 @@ export function Failed({ message, requestId, onRetry }: { message: string; reque
 
 export function Forbidden({ message }: { message: string }) {
   return (
-    <Frame icon={<Lock aria-hidden="true" className="size-4.5 text-ink-soft" />} title="Your role does not reach this">
+    <Frame
+      icon={<Lock aria-hidden="true" className="size-4.5 text-ink-soft" />}
+      title="Your role does not reach this"
+    >
       <p>{message}</p>
     </Frame>
   );

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: below md the parts are drawn as blocks, and browsers then forget what they are
 import clsx from "clsx";
 import type { ReactNode } from "react";
 
@@ -5,7 +6,15 @@ import type { ReactNode } from "react";
  * A table on wide screens; below `md` each row becomes a small card whose cells carry their column's name,
  * so that nothing scrolls sideways at 320 px.
  */
-export function Table({ caption, head, children }: { caption: string; head: ReactNode; children: ReactNode }) {
+export function Table({
+  caption,
+  head,
+  children,
+}: {
+  caption: string;
+  head: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <table className="w-full border-collapse text-left max-md:block" role="table">
       <caption className="sr-only">{caption}</caption>
@@ -21,7 +30,11 @@ export function Table({ caption, head, children }: { caption: string; head: Reac
 
 export function Th({ children, className }: { children?: ReactNode; className?: string }) {
   return (
-    <th scope="col" role="columnheader" className={clsx("border-b border-line px-2 py-2 align-bottom font-medium", className)}>
+    <th
+      scope="col"
+      role="columnheader"
+      className={clsx("border-b border-line px-2 py-2 align-bottom font-medium", className)}
+    >
       {children}
     </th>
   );
@@ -36,11 +49,22 @@ export function Tr({ children }: { children: ReactNode }) {
 }
 
 /** `label` is the column's name, shown before the value on narrow screens. */
-export function Td({ label, children, className }: { label?: string; children?: ReactNode; className?: string }) {
+export function Td({
+  label,
+  children,
+  className,
+}: {
+  label?: string;
+  children?: ReactNode;
+  className?: string;
+}) {
   return (
     <td
       role="cell"
-      className={clsx("px-2 py-3 align-middle max-md:flex max-md:items-center max-md:gap-3 max-md:px-0 max-md:py-1", className)}
+      className={clsx(
+        "px-2 py-3 align-middle max-md:flex max-md:items-center max-md:gap-3 max-md:px-0 max-md:py-1",
+        className,
+      )}
     >
       {label ? (
         <span aria-hidden="true" className="w-24 shrink-0 text-[0.75rem] text-ink-soft md:hidden">

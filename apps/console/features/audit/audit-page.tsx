@@ -11,7 +11,6 @@ import { Card, PageHeader } from "../../ui/card";
 import { SelectField } from "../../ui/field";
 import { Empty, FilteredEmpty } from "../../ui/states";
 import { Table, Th } from "../../ui/table";
-import { Terminal } from "../shell/terminal-card";
 import { type AuditRow, AuditTableRow } from "./audit-row";
 import { download, toCsv } from "./csv";
 import { ENTITIES, useAuditFilters, VERBS } from "./filters";
@@ -23,17 +22,34 @@ export function AuditPage() {
   const [filters, setFilters] = useAuditFilters();
   const wanted = { entity: filters.entity || undefined, verb: filters.verb || undefined };
   const log = useInfiniteQuery(
-    trpc.audit.list.infiniteQueryOptions({ limit: PAGE, ...wanted }, { getNextPageParam: (page) => page.nextCursor ?? undefined }),
+    trpc.audit.list.infiniteQueryOptions(
+      { limit: PAGE, ...wanted },
+      { getNextPageParam: (page) => page.nextCursor ?? undefined },
+    ),
   );
   const filtered = Boolean(filters.entity || filters.verb);
   const clear = () => void setFilters({ entity: null, verb: null });
   return (
     <>
-      <PageHeader title="Audit" lead="Who changed what, and when. A row is written in the same transaction as the change." actions={<ExportCsv wanted={wanted} />} />
+      <PageHeader
+        title="Audit"
+        lead="Who changed what, and when. A row is written in the same transaction as the change."
+        actions={<ExportCsv wanted={wanted} />}
+      />
       <Card>
         <div className="mb-3 flex flex-wrap items-end gap-3">
-          <Filter label="Entity" value={filters.entity} options={ENTITIES} onChange={(entity) => void setFilters({ entity: entity || null })} />
-          <Filter label="Action" value={filters.verb} options={VERBS} onChange={(verb) => void setFilters({ verb: verb || null })} />
+          <Filter
+            label="Entity"
+            value={filters.entity}
+            options={ENTITIES}
+            onChange={(entity) => void setFilters({ entity: entity || null })}
+          />
+          <Filter
+            label="Action"
+            value={filters.verb}
+            options={VERBS}
+            onChange={(verb) => void setFilters({ verb: verb || null })}
+          />
           {filtered ? <Button onClick={clear}>Clear filters</Button> : null}
         </div>
         <QueryView query={log} label="Loading the audit" rows={6}>
@@ -43,9 +59,7 @@ export function AuditPage() {
               return filtered ? (
                 <FilteredEmpty what="entries" onClear={clear} />
               ) : (
-                <Empty title="Nothing was changed yet" command="npx lifeboat helm audit list">
-                  The first change, by anybody, stands here.
-                </Empty>
+                <Empty title="Nothing was changed yet">The first change, by anybody, stands here.</Empty>
               );
             }
             return (
@@ -77,12 +91,21 @@ export function AuditPage() {
           }}
         </QueryView>
       </Card>
-      <Terminal commands={["npx lifeboat helm audit list --json"]} />
     </>
   );
 }
 
-function Filter({ label, value, options, onChange }: { label: string; value: string; options: string[]; onChange: (value: string) => void }) {
+function Filter({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: string[];
+  onChange: (value: string) => void;
+}) {
   return (
     <div className="w-full sm:w-56">
       <SelectField label={label} value={value} onChange={(event) => onChange(event.target.value)}>
@@ -110,7 +133,18 @@ function ExportCsv({ wanted }: { wanted: { entity?: string; verb?: string } }) {
         rows.push(...page.rows);
         cursor = page.nextCursor ?? undefined;
       } while (cursor);
-      const head = ["at", "actor_kind", "actor", "verb", "entity", "entity_id", "before", "after", "reason", "request_id"];
+      const head = [
+        "at",
+        "actor_kind",
+        "actor",
+        "verb",
+        "entity",
+        "entity_id",
+        "before",
+        "after",
+        "reason",
+        "request_id",
+      ];
       const body = rows.map((row) => [
         row.at.toISOString(),
         row.actorKind,

@@ -34,17 +34,20 @@ export function AuditTableRow({ row }: { row: AuditRow }) {
 function Change({ before, after }: { before: unknown; after: unknown }) {
   const was = fieldsOf(before);
   const is = fieldsOf(after);
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => words(was[name]) !== words(is[name]));
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
+    (name) => words(was[name]) !== words(is[name]),
+  );
   if (names.length === 0) return <span className="text-ink-soft">no field changed</span>;
   return (
-    <dl className="space-y-0.5 text-[0.8125rem]">
+    <dl className="flex flex-wrap gap-x-4 gap-y-0.5 text-[0.8125rem]">
       {names.map((name) => (
         <div key={name} className="flex flex-wrap gap-x-1.5">
           <dt className="text-ink-soft">{name}</dt>
           <dd className="[overflow-wrap:anywhere]">
             {name in was ? (
               <>
-                <del className="text-ink-soft">{words(was[name])}</del> <span aria-hidden="true">{"\u2192"}</span>{" "}
+                <del className="text-ink-soft">{words(was[name])}</del>{" "}
+                <span aria-hidden="true">{"\u2192"}</span>{" "}
               </>
             ) : null}
             <ins className="no-underline">{words(is[name])}</ins>
@@ -56,10 +59,13 @@ function Change({ before, after }: { before: unknown; after: unknown }) {
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 }
 
 function words(value: unknown): string {
   if (value === undefined) return "";
+  if (Array.isArray(value) && value.length === 0) return "none";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

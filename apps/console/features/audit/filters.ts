@@ -2,17 +2,38 @@ import { parseAsString, useQueryStates } from "nuqs";
 
 /** In the address, so that a link to it shows the same rows. */
 export function useAuditFilters() {
-  return useQueryStates({ entity: parseAsString.withDefault(""), verb: parseAsString.withDefault("") }, { history: "push" });
+  return useQueryStates(
+    { entity: parseAsString.withDefault(""), verb: parseAsString.withDefault("") },
+    { history: "push" },
+  );
 }
 
-export const ENTITIES = ["setting", "route", "pair", "registration", "calibration", "mapper", "tenant", "key", "worker", "node", "join_token", "snapshot", "user"];
+export const ENTITIES = [
+  "setting",
+  "route",
+  "pair",
+  "registration",
+  "inspection",
+  "calibration",
+  "mapper",
+  "tenant",
+  "key",
+  "worker",
+  "node",
+  "join_token",
+  "snapshot",
+  "user",
+];
 
 export const VERBS = [
   "setup.createAdministrator",
+  "route.create",
   "setting.setHelmEnabled",
   "setting.setKillSwitch",
   "route.update",
   "pair.register",
+  "pair.registered",
+  "pair.refused",
   "calibration.start",
   "calibration.cancel",
   "calibration.retry",
@@ -23,5 +44,6 @@ export const VERBS = [
   "key.create",
   "key.revoke",
   "host.createJoinToken",
+  "host.join",
   "host.revoke",
 ];

@@ -67,7 +67,15 @@ export function Calibrate({
   );
 }
 
-function CalibrateForm({ pairId, defaults, onDone }: { pairId: string; defaults?: Defaults; onDone: () => void }) {
+function CalibrateForm({
+  pairId,
+  defaults,
+  onDone,
+}: {
+  pairId: string;
+  defaults?: Defaults;
+  onDone: () => void;
+}) {
   const trpc = useTRPC();
   const workers = useQuery(trpc.worker.list.queryOptions()).data;
   const connected = workers?.filter((worker) => worker.connected) ?? [];
@@ -93,7 +101,11 @@ function CalibrateForm({ pairId, defaults, onDone }: { pairId: string; defaults?
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
       <div className="grid gap-4 sm:grid-cols-2">
-        <SelectField label="Method" hint="Plain ridge is the baseline of every other." {...form.register("method")}>
+        <SelectField
+          label="Method"
+          hint="Plain ridge is the baseline of every other."
+          {...form.register("method")}
+        >
           <option value="default">Default</option>
           <option value="ridge">Plain ridge</option>
         </SelectField>
@@ -112,7 +124,11 @@ function CalibrateForm({ pairId, defaults, onDone }: { pairId: string; defaults?
         </SelectField>
         <SelectField
           label="Device"
-          hint={devices.length === 1 && devices[0] === "cpu" ? "The connected workers offer the CPU alone." : undefined}
+          hint={
+            devices.length === 1 && devices[0] === "cpu"
+              ? "The connected workers offer the CPU alone."
+              : undefined
+          }
           {...form.register("device")}
         >
           {devices.map((device) => (
@@ -123,7 +139,9 @@ function CalibrateForm({ pairId, defaults, onDone }: { pairId: string; defaults?
         </SelectField>
       </div>
       {workers && connected.length === 0 ? (
-        <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">No worker is connected: the run will wait in the queue until one is.</p>
+        <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
+          No worker is connected: the run will wait in the queue until one is.
+        </p>
       ) : null}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
@@ -138,7 +156,9 @@ function CalibrateForm({ pairId, defaults, onDone }: { pairId: string; defaults?
 /** `auto` never means the CPU; a worker in development mode offers the CPU alone, and it is named openly. */
 function devicesOf(workers: { device: Device; development: boolean }[]): Device[] {
   const accelerated = workers.filter((worker) => !worker.development);
-  const named = accelerated.map((worker) => worker.device).filter((device) => device !== "cpu" && device !== "auto");
+  const named = accelerated
+    .map((worker) => worker.device)
+    .filter((device) => device !== "cpu" && device !== "auto");
   const devices: Device[] = accelerated.length > 0 ? ["auto", ...named] : [];
   if (workers.some((worker) => worker.development)) devices.push("cpu");
   return devices.length > 0 ? [...new Set(devices)] : ["auto", "cpu"];

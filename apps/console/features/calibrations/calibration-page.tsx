@@ -1,9 +1,10 @@
 "use client";
 
 import { QueryView } from "../../api/query-view";
+import { ScoreReport } from "../scores/score-report";
+import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
-import { ScoreReport } from "../scores/score-report";
 import { Attempts, RunFacts } from "./run-facts";
 import { RunHeader } from "./run-header";
 import { RunLive } from "./run-live";
@@ -13,21 +14,29 @@ export function CalibrationPage({ id }: { id: string }) {
   const { run, feed, connection, heardAt, samples } = useRunFeed(id, { log: true });
   useNameLeaf(run.data ? `${run.data.sourceModel} to ${run.data.targetModel}` : undefined);
   return (
-    <QueryView query={run} label="Loading the calibration" rows={5} back={{ href: "/calibrations", name: "All calibrations" }}>
+    <QueryView
+      query={run}
+      label="Loading the calibration"
+      rows={5}
+      back={{ href: "/calibrations", name: "All calibrations" }}
+    >
       {(row) => {
         const state = feed?.state ?? row.state;
         return (
           <>
             <RunHeader run={row} state={state} connection={connection} heardAt={heardAt} />
             <RunLive run={row} feed={feed} state={state} samples={samples.current} />
-            {row.assessment && row.scores ? <ScoreReport run={row} assessment={row.assessment} scores={row.scores} cost={row.cost ?? []} /> : null}
+            {row.assessment && row.scores ? (
+              <ScoreReport run={row} assessment={row.assessment} scores={row.scores} cost={row.cost ?? []} />
+            ) : null}
             <div className="grid items-start gap-4 lg:grid-cols-2">
               <RunFacts run={row} />
               <Attempts run={row} />
             </div>
             <Terminal
               commands={[
-                `npx lifeboat helm calibrate --source-model ${row.sourceModel} --target-model ${row.targetModel} --corpus ${row.corpus} --k ${row.k}${row.method === "default" ? "" : ` --method ${row.method}`} --device ${row.device}`,
+                command.calibration(row.id),
+                command.calibrate(row.sourceModel, row.targetModel, row),
               ]}
             />
           </>

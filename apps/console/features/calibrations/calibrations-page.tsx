@@ -9,6 +9,7 @@ import { Button, ButtonLink } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/card";
 import { SelectField } from "../../ui/field";
 import { Empty, FilteredEmpty } from "../../ui/states";
+import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { RunTable } from "./run-table";
 
@@ -17,9 +18,15 @@ type Show = (typeof SHOW)[number];
 
 export function CalibrationsPage() {
   const trpc = useTRPC();
-  const [show, setShow] = useQueryState("show", parseAsStringEnum<Show>([...SHOW]).withOptions({ history: "push" }));
+  const [show, setShow] = useQueryState(
+    "show",
+    parseAsStringEnum<Show>([...SHOW]).withOptions({ history: "push" }),
+  );
   const runs = useInfiniteQuery(
-    trpc.calibration.list.infiniteQueryOptions({ limit: 50 }, { getNextPageParam: (page) => page.nextCursor ?? undefined }),
+    trpc.calibration.list.infiniteQueryOptions(
+      { limit: 50 },
+      { getNextPageParam: (page) => page.nextCursor ?? undefined },
+    ),
   );
   return (
     <>
@@ -30,7 +37,11 @@ export function CalibrationsPage() {
       />
       <Card>
         <div className="mb-3 w-full sm:w-56">
-          <SelectField label="Show" value={show ?? ""} onChange={(event) => void setShow(SHOW.find((value) => value === event.target.value) ?? null)}>
+          <SelectField
+            label="Show"
+            value={show ?? ""}
+            onChange={(event) => void setShow(SHOW.find((value) => value === event.target.value) ?? null)}
+          >
             <option value="">All runs</option>
             <option value="open">Queued or running</option>
             <option value="cleared">Cleared the gate</option>
@@ -45,8 +56,12 @@ export function CalibrationsPage() {
             return (
               <>
                 {all.length === 0 ? (
-                  <Empty title="Nothing was calibrated yet" command="npx lifeboat helm calibrate --source-model pilot --target-model target --corpus bundled --k 4">
-                    Choose <Link href="/pairs" className="underline underline-offset-4">a pair</Link> and calibrate it.
+                  <Empty title="Nothing was calibrated yet" command={command.calibrate("pilot", "target")}>
+                    Choose{" "}
+                    <Link href="/pairs" className="underline underline-offset-4">
+                      a pair
+                    </Link>{" "}
+                    and calibrate it.
                   </Empty>
                 ) : rows.length === 0 ? (
                   <FilteredEmpty what="runs" onClear={() => void setShow(null)} />
@@ -54,7 +69,11 @@ export function CalibrationsPage() {
                   <RunTable rows={rows} />
                 )}
                 {runs.hasNextPage ? (
-                  <Button className="mt-3 self-start" busy={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
+                  <Button
+                    className="mt-3 self-start"
+                    busy={runs.isFetchingNextPage}
+                    onClick={() => void runs.fetchNextPage()}
+                  >
                     Show older runs
                   </Button>
                 ) : null}
@@ -63,7 +82,7 @@ export function CalibrationsPage() {
           }}
         </QueryView>
       </Card>
-      <Terminal commands={["npx lifeboat helm calibrations list", "npx lifeboat helm calibrate --source-model pilot --target-model target --corpus bundled --k 4"]} />
+      <Terminal commands={[command.calibrations, command.calibrate("pilot", "target")]} />
     </>
   );
 }

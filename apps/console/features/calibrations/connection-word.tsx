@@ -6,7 +6,15 @@ import { useNow } from "../preferences/time";
 import { duration } from "../preferences/time-words";
 
 /** What the figures on screen are worth: live, or how old. A run that has ended needs no connection. */
-export function ConnectionWord({ connection, heardAt, ended }: { connection: Connection; heardAt: number | null; ended: boolean }) {
+export function ConnectionWord({
+  connection,
+  heardAt,
+  ended,
+}: {
+  connection: Connection;
+  heardAt: number | null;
+  ended: boolean;
+}) {
   const now = useNow();
   if (ended) return null;
   if (connection === "live") {

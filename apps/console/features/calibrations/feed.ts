@@ -60,7 +60,9 @@ function fresh(update: FeedUpdate): Feed {
 export function mergeLines(known: readonly LogLine[], added: readonly LogLine[]): LogLine[] {
   if (added.length === 0) return known as LogLine[];
   const lastKnown = known.at(-1)?.seq ?? 0;
-  const inOrder = added.every((line, index) => line.seq > (index === 0 ? lastKnown : (added[index - 1]?.seq ?? 0)));
+  const inOrder = added.every(
+    (line, index) => line.seq > (index === 0 ? lastKnown : (added[index - 1]?.seq ?? 0)),
+  );
   if (inOrder) return [...known, ...added].slice(-MOST_LINES);
   const bySeq = new Map(known.map((line) => [line.seq, line]));
   for (const line of added) if (!bySeq.has(line.seq)) bySeq.set(line.seq, line);

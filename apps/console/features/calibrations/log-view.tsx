@@ -32,17 +32,21 @@ export function LogView({ lines, live }: { lines: LogLine[]; live: boolean }) {
   const missed = following ? 0 : lines.filter((line) => line.seq > leftAt).length;
 
   if (lines.length === 0) {
-    return <p className="rounded-lg border border-dashed border-line px-4 py-6 text-ink-soft">{live ? "No line yet; they appear here as the worker writes them." : "This run wrote no log."}</p>;
+    return (
+      <p className="flex-1 rounded-lg border border-dashed border-line px-4 py-6 text-ink-soft">
+        {live ? "No line yet; they appear here as the worker writes them." : "This run wrote no log."}
+      </p>
+    );
   }
   return (
-    <div className="relative">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard */}
+    <div className="relative min-h-72 flex-1">
       <section
         ref={box}
         onScroll={onScroll}
         aria-label="Log"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard
         tabIndex={0}
-        className="h-80 overflow-y-auto rounded-lg border border-line bg-panel p-3 font-mono text-[0.75rem] leading-5"
+        className="absolute inset-0 overflow-y-auto rounded-lg border border-line bg-panel p-3 font-mono text-[0.75rem] leading-5"
       >
         {lines.map((line) => (
           <div key={line.seq} className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3">
@@ -57,7 +61,12 @@ export function LogView({ lines, live }: { lines: LogLine[]; live: boolean }) {
         ))}
       </section>
       {following ? null : (
-        <Button size="small" kind="primary" className="absolute right-4 bottom-3 shadow-float" onClick={() => setFollowing(true)}>
+        <Button
+          size="small"
+          kind="primary"
+          className="absolute right-4 bottom-3 shadow-float"
+          onClick={() => setFollowing(true)}
+        >
           {missed > 0 ? `${missed} new, to the end` : "To the end"}
         </Button>
       )}
@@ -65,8 +74,14 @@ export function LogView({ lines, live }: { lines: LogLine[]; live: boolean }) {
   );
 }
 
-const TONE: Record<string, string> = { warning: "text-warn-ink font-semibold", error: "text-bad-ink font-semibold" };
+const TONE: Record<string, string> = {
+  warning: "text-warn-ink font-semibold",
+  error: "text-bad-ink font-semibold",
+};
 
 function clock(at: string, zone: "utc" | "local"): string {
-  return new Date(at).toLocaleTimeString("en-GB", { hourCycle: "h23", ...(zone === "utc" ? { timeZone: "UTC" } : {}) });
+  return new Date(at).toLocaleTimeString("en-GB", {
+    hourCycle: "h23",
+    ...(zone === "utc" ? { timeZone: "UTC" } : {}),
+  });
 }

@@ -11,7 +11,12 @@ export function RunFacts({ run }: { run: Run }) {
         rows={[
           ["Method", `${run.method}, k ${run.k}`],
           ["Corpus", run.corpus],
-          ["Device", run.developmentOnly ? `${run.device} (development: its mapper serves on development nodes only)` : run.device],
+          [
+            "Device",
+            run.developmentOnly
+              ? `${run.device} (development: its mapper serves on development nodes only)`
+              : run.device,
+          ],
           ["Queued", <TimeAgo key="q" at={run.createdAt} />],
           ["Started", <TimeAgo key="s" at={run.startedAt} none="not yet" />],
           ["Ended", <TimeAgo key="e" at={run.finishedAt} none="not yet" />],
@@ -45,7 +50,9 @@ export function Attempts({ run }: { run: Run }) {
                 <RunState state={attempt.state} />
                 <span className="text-ink-soft">
                   on {attempt.worker}, <TimeAgo at={attempt.startedAt} />
-                  {attempt.finishedAt ? `, took ${duration(attempt.finishedAt.getTime() - attempt.startedAt.getTime())}` : ""}
+                  {attempt.finishedAt
+                    ? `, took ${duration(attempt.finishedAt.getTime() - attempt.startedAt.getTime())}`
+                    : ""}
                 </span>
               </div>
               {attempt.error ? (

@@ -19,7 +19,17 @@ import { isFinal, isOpen, mayRetry } from "./run-states";
 import { RunState, STATE, VerdictBadge } from "./state-badge";
 import type { Run } from "./use-run-feed";
 
-export function RunHeader({ run, state, connection, heardAt }: { run: Run; state: CalibrationState; connection: Connection; heardAt: number | null }) {
+export function RunHeader({
+  run,
+  state,
+  connection,
+  heardAt,
+}: {
+  run: Run;
+  state: CalibrationState;
+  connection: Connection;
+  heardAt: number | null;
+}) {
   const name = `${run.sourceModel} to ${run.targetModel}`;
   useSayState(state);
   return (
@@ -36,7 +46,7 @@ export function RunHeader({ run, state, connection, heardAt }: { run: Run; state
       lead={
         <>
           {run.assessment && state === "SUCCEEDED" ? run.assessment.sentence : STATE[state].sentence}{" "}
-          <span className="whitespace-nowrap text-ink-soft">
+          <span className="text-ink-soft">
             Started <TimeAgo at={run.createdAt} /> by {run.startedBy}.
           </span>
         </>
@@ -47,7 +57,13 @@ export function RunHeader({ run, state, connection, heardAt }: { run: Run; state
           {isOpen(state) ? <Cancel id={run.id} asked={run.cancelRequested} /> : null}
           {mayRetry(state) ? <Retry id={run.id} /> : null}
           {isOpen(state) ? null : (
-            <Calibrate pairId={run.pairId} pairName={name} again label="Clone with edits" defaults={{ method: run.method, k: run.k, corpus: run.corpus }} />
+            <Calibrate
+              pairId={run.pairId}
+              pairName={name}
+              again
+              label="Clone with edits"
+              defaults={{ method: run.method, k: run.k, corpus: run.corpus }}
+            />
           )}
         </>
       }
@@ -71,7 +87,10 @@ function Cancel({ id, asked }: { id: string; asked: boolean }) {
   const [open, setOpen] = useState(false);
   const cancel = useMutation(
     trpc.calibration.cancel.mutationOptions({
-      onSuccess: ({ state }) => tellStored(state === "CANCELLED" ? "The calibration is cancelled" : "Cancelling: the worker is told to stop"),
+      onSuccess: ({ state }) =>
+        tellStored(
+          state === "CANCELLED" ? "The calibration is cancelled" : "Cancelling: the worker is told to stop",
+        ),
       onError: (error) => tellProblem("The calibration was not cancelled", error),
       onSettled: () => {
         setOpen(false);
@@ -82,7 +101,10 @@ function Cancel({ id, asked }: { id: string; asked: boolean }) {
   );
   return (
     <>
-      <Button blockedBecause={useBlocked("operator") ?? (asked ? "The worker is stopping already." : null)} onClick={() => setOpen(true)}>
+      <Button
+        blockedBecause={useBlocked("operator") ?? (asked ? "The worker is stopping already." : null)}
+        onClick={() => setOpen(true)}
+      >
         {asked ? "Cancelling" : "Cancel"}
       </Button>
       <ConfirmDialog
@@ -113,7 +135,12 @@ function Retry({ id }: { id: string }) {
     }),
   );
   return (
-    <Button kind="primary" busy={retry.isPending} blockedBecause={useBlocked("operator")} onClick={() => retry.mutate({ id })}>
+    <Button
+      kind="primary"
+      busy={retry.isPending}
+      blockedBecause={useBlocked("operator")}
+      onClick={() => retry.mutate({ id })}
+    >
       Retry
     </Button>
   );

@@ -13,7 +13,17 @@ import { StageList } from "./stage-list";
 import { type Sample, timeLeft, timeLeftWords } from "./time-left";
 import type { Run } from "./use-run-feed";
 
-export function RunLive({ run, feed, state, samples }: { run: Run; feed: Feed | null; state: CalibrationState; samples: Sample[] }) {
+export function RunLive({
+  run,
+  feed,
+  state,
+  samples,
+}: {
+  run: Run;
+  feed: Feed | null;
+  state: CalibrationState;
+  samples: Sample[];
+}) {
   const now = useNow();
   const percent = state === "SUCCEEDED" ? 100 : (feed?.percent ?? run.percent);
   const running = state === "RUNNING";
@@ -25,12 +35,16 @@ export function RunLive({ run, feed, state, samples }: { run: Run; feed: Feed | 
         <div role="alert" className="rounded-xl border border-bad bg-bad-wash px-4 py-3 text-bad-ink">
           <p className="font-semibold">
             <code className="font-mono text-[0.8125rem]">{run.error.code}</code>
-            {run.error.exitCode === null ? null : <span className="font-normal"> (exit code {run.error.exitCode})</span>}
+            {run.error.exitCode === null ? null : (
+              <span className="font-normal"> (exit code {run.error.exitCode})</span>
+            )}
           </p>
           <p className="[overflow-wrap:anywhere]">{run.error.message}</p>
         </div>
       ) : null}
-      {run.waitingReason && state === "QUEUED" ? <p className="rounded-xl bg-warn-wash px-4 py-2.5 text-warn-ink">Waiting: {run.waitingReason}</p> : null}
+      {run.waitingReason && state === "QUEUED" ? (
+        <p className="rounded-xl bg-warn-wash px-4 py-2.5 text-warn-ink">Waiting: {run.waitingReason}</p>
+      ) : null}
       <div className="grid gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
         <Card title="Progress">
           <div className="mb-1.5 flex flex-wrap items-baseline justify-between gap-x-3">
@@ -51,7 +65,9 @@ export function RunLive({ run, feed, state, samples }: { run: Run; feed: Feed | 
           </div>
           <Progress percent={percent} label="Calibration" />
           <p className="mt-1.5 min-h-5 text-[0.8125rem] text-ink-soft">
-            {running && feed?.rate ? `${count(Math.round(feed.rate))} ${feed.unit ?? "steps"} a second` : null}
+            {running && feed?.rate
+              ? `${count(Math.round(feed.rate))} ${feed.unit ?? "steps"} a second`
+              : null}
             {running && run.startedAt ? (
               <>
                 {feed?.rate ? ", " : ""}running since <TimeAgo at={run.startedAt} />

@@ -1,7 +1,7 @@
 "use client";
 
-import { useNow } from "../preferences/time";
 import { Progress } from "../../ui/progress";
+import { useNow } from "../preferences/time";
 import { timeLeft, timeLeftWords } from "./time-left";
 import { useRunFeed } from "./use-run-feed";
 
@@ -19,7 +19,8 @@ export function RunProgress({ id, label }: { id: string; label: string }) {
           "waiting for a worker"
         ) : (
           <>
-            <span className="font-medium text-ink tabular-nums">{Math.floor(feed.percent)} %</span> {feed.stage}
+            <span className="font-medium text-ink tabular-nums">{Math.floor(feed.percent)} %</span>{" "}
+            {feed.stage}
             {left === null ? null : `, ${timeLeftWords(left)}`}
           </>
         )}

@@ -13,7 +13,15 @@ import { RunState, VerdictBadge } from "./state-badge";
 export type RunRow = Outputs["calibration"]["list"]["rows"][number];
 
 /** `mapperState` says of a run's mapper whether it is the one in use; without `pairs` the pair's column is left out. */
-export function RunTable({ rows, pairs = true, activeRun }: { rows: RunRow[]; pairs?: boolean; activeRun?: string | null }) {
+export function RunTable({
+  rows,
+  pairs = true,
+  activeRun,
+}: {
+  rows: RunRow[];
+  pairs?: boolean;
+  activeRun?: string | null;
+}) {
   return (
     <Table
       caption="Calibrations, newest first"

@@ -12,21 +12,29 @@ const WORDS: Record<CalibrationStage, string> = {
 };
 
 export function StageList({ stage, done }: { stage: string | null; done: boolean }) {
-  const at = CalibrationStage.options.findIndex((name) => name === stage);
+  const at = CalibrationStage.options.indexOf(stage as CalibrationStage);
   return (
     <ol className="space-y-0.5">
       {CalibrationStage.options.map((name, index) => {
         const passed = done || index < at;
         const current = !done && index === at;
         return (
-          <li key={name} aria-current={current ? "step" : undefined} className="flex items-start gap-2.5 py-1">
+          <li
+            key={name}
+            aria-current={current ? "step" : undefined}
+            className="flex items-start gap-2.5 py-1"
+          >
             <span
               aria-hidden="true"
               className={`mt-0.5 flex size-4.5 shrink-0 items-center justify-center rounded-full border-2 ${
                 passed ? "border-good bg-good text-card" : current ? "border-busy" : "border-line"
               }`}
             >
-              {passed ? <Check className="size-3" strokeWidth={3.5} /> : current ? <i className="size-2 animate-pulse rounded-full bg-busy" /> : null}
+              {passed ? (
+                <Check className="size-3" strokeWidth={3.5} />
+              ) : current ? (
+                <i className="size-2 animate-pulse rounded-full bg-busy" />
+              ) : null}
             </span>
             <span className={current ? "font-semibold" : passed ? "" : "text-ink-soft"}>
               <code className="font-mono text-[0.8125rem]">{name}</code>

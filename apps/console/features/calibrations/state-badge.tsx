@@ -7,7 +7,11 @@ export const STATE: Record<CalibrationState, { tone: Tone; shape: Shape; sentenc
   SUCCEEDED: { tone: "good", shape: "check", sentence: "Fitted, scored and judged." },
   FAILED: { tone: "bad", shape: "cross", sentence: "Ended without a score that counts." },
   CANCELLED: { tone: "plain", shape: "slash", sentence: "Ended by a person." },
-  LOST: { tone: "warn", shape: "alert", sentence: "The worker stopped reporting. It may come back and go on." },
+  LOST: {
+    tone: "warn",
+    shape: "alert",
+    sentence: "The worker stopped reporting. It may come back and go on.",
+  },
 };
 
 export function RunState({ state }: { state: CalibrationState }) {

@@ -20,7 +20,10 @@ describe("time left", () => {
   });
 
   it("is not said while the pace changes", () => {
-    const bend = [...steady(10, 1), ...Array.from({ length: 10 }, (_, i) => ({ at: 11_000 + i * 1_000, percent: 10 + (i + 1) * 6 }))];
+    const bend = [
+      ...steady(10, 1),
+      ...Array.from({ length: 10 }, (_, i) => ({ at: 11_000 + i * 1_000, percent: 10 + (i + 1) * 6 })),
+    ];
     expect(timeLeft(bend, 20_000)).toBeNull();
   });
 

@@ -23,13 +23,15 @@ export function timeLeft(samples: readonly Sample[], now: number): number | null
   const gained = last.percent - first.percent;
   if (last.at - first.at < LEAST_MS || gained < LEAST_GAIN) return null;
   const middleAt = (first.at + last.at) / 2;
-  const middle = samples.reduce((best, sample) => (Math.abs(sample.at - middleAt) < Math.abs(best.at - middleAt) ? sample : best));
+  const middle = samples.reduce((best, sample) =>
+    Math.abs(sample.at - middleAt) < Math.abs(best.at - middleAt) ? sample : best,
+  );
   const early = pace(first, middle);
   const late = pace(middle, last);
   if (early === null || late === null) return null;
   const mean = (early + late) / 2;
   if (mean <= 0 || Math.abs(early - late) / (2 * mean) > STEADY) return null;
-  const left = (100 - last.percent) / pace(first, last)! - (now - last.at);
+  const left = ((100 - last.percent) * (last.at - first.at)) / gained - (now - last.at);
   return Math.max(0, left);
 }
 

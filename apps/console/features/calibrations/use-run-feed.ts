@@ -30,7 +30,10 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
 
   const open = feed === null || !isFinal(feed.state);
   const run = useQuery(
-    trpc.calibration.get.queryOptions({ id }, { refetchInterval: open ? (connection === "live" ? 15_000 : 3_000) : false }),
+    trpc.calibration.get.queryOptions(
+      { id },
+      { refetchInterval: open ? (connection === "live" ? 15_000 : 3_000) : false },
+    ),
   );
 
   useEffect(() => {
@@ -56,7 +59,11 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
         const page = await client.calibration.events.query({ id, afterSeq: after, limit: PAGE });
         const lines = page.events.map(eventLine).filter((line) => line !== null);
         if (stopped) return;
-        setFeed((before) => (before && page.attempt === before.attempt ? mergeFeed(before, { ...asUpdate(before), lines }) : before));
+        setFeed((before) =>
+          before && page.attempt === before.attempt
+            ? mergeFeed(before, { ...asUpdate(before), lines })
+            : before,
+        );
         after = page.events.at(-1)?.seq ?? after;
         if (page.events.length < PAGE) return;
       }
@@ -75,7 +82,8 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
   const percent = feed?.percent;
   const running = feed?.state === "RUNNING";
   useEffect(() => {
-    if (running && percent !== undefined) samples.current = addSample(samples.current, { at: Date.now(), percent });
+    if (running && percent !== undefined)
+      samples.current = addSample(samples.current, { at: Date.now(), percent });
   }, [running, percent]);
 
   // The verdict and the score stand in the row only: ask for it when the socket said that the run has ended.

@@ -8,6 +8,7 @@ import { Card, PageHeader } from "../../ui/card";
 import { PairTable } from "../pairs/pair-table";
 import { NoPairs } from "../pairs/pairs-page";
 import { RegisterPair } from "../pairs/register-dialog";
+import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { RouteCard } from "./route-card";
 import { SwitchCard } from "./switch-card";
@@ -27,7 +28,11 @@ export function HelmPage() {
       <QueryView query={overview} label="Loading the switch" rows={4}>
         {(data) => <SwitchCard overview={data} />}
       </QueryView>
-      <Card title="Pairs" hint="A pair is directed: what carries pilot to target does not carry target to pilot." action={<RegisterPair />}>
+      <Card
+        title="Pairs"
+        hint="A pair is directed: what carries pilot to target does not carry target to pilot."
+        action={<RegisterPair />}
+      >
         <QueryView query={pairs} label="Loading pairs" rows={3}>
           {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
         </QueryView>
@@ -37,11 +42,7 @@ export function HelmPage() {
         <div className="space-y-4">
           <TenantsCard />
           <Terminal
-            commands={[
-              "npx lifeboat helm pairs list",
-              "npx lifeboat helm calibrate --source-model pilot --target-model target --corpus bundled --k 4",
-              "npx lifeboat helm enable",
-            ]}
+            commands={[command.pairs, command.calibrate("pilot", "target"), command.switchHelm(true)]}
           />
         </div>
       </div>

@@ -42,17 +42,31 @@ export function RouteCard({ route }: { route: Route | null }) {
           [
             "Escalate",
             <span key="e">
-              where the answer's mean token log-probability is below <b className="font-semibold">{route.judge.meanLogprob}</b>, or its least below{" "}
+              where the answer's mean token log-probability is below{" "}
+              <b className="font-semibold">{route.judge.meanLogprob}</b>, or its least below{" "}
               <b className="font-semibold">{route.judge.minLogprob}</b>
-              <span className="text-ink-soft"> (judge {route.judge.version}; no quality floor is guaranteed)</span>
+              <span className="text-ink-soft">
+                {" "}
+                (judge {route.judge.version}; no quality floor is guaranteed)
+              </span>
             </span>,
           ],
           ["Streaming", STREAMING[route.streaming](route.window)],
-          ["Hold", route.holdTurns === null ? "after an escalation a session stays on the target" : `${route.holdTurns} turns on the target, then down again`],
+          [
+            "Hold",
+            route.holdTurns === null
+              ? "after an escalation a session stays on the target"
+              : `${route.holdTurns} turns on the target, then down again`,
+          ],
           ["Default length", `${count(route.defaultMaxTokens)} tokens where a request names none`],
         ]}
       />
-      <Dialog open={open} onOpenChange={setOpen} title={`Edit ${route.name}`} description="Nodes get the change as a new generation.">
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={`Edit ${route.name}`}
+        description="Nodes get the change as a new generation."
+      >
         <RouteForm route={route} onDone={() => setOpen(false)} />
       </Dialog>
     </Card>

@@ -1,7 +1,7 @@
 "use client";
 
-import { zodResolver } from "@hookform/resolvers/zod";
 import { StreamingMode } from "@helm/contracts";
+import { zodResolver } from "@hookform/resolvers/zod";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
@@ -20,8 +20,16 @@ const Form = z.object({
   meanLogprob: logprob,
   minLogprob: logprob,
   streaming: StreamingMode,
-  window: z.coerce.number<number>("A number.").int("A whole number.").min(1, "At least 1.").max(4096, "At most 4,096."),
-  defaultMaxTokens: z.coerce.number<number>("A number.").int("A whole number.").min(1, "At least 1.").max(1_000_000, "At most 1,000,000."),
+  window: z.coerce
+    .number<number>("A number.")
+    .int("A whole number.")
+    .min(1, "At least 1.")
+    .max(4096, "At most 4,096."),
+  defaultMaxTokens: z.coerce
+    .number<number>("A number.")
+    .int("A whole number.")
+    .min(1, "At least 1.")
+    .max(1_000_000, "At most 1,000,000."),
 });
 
 /** Opened with what stood then; a refetch never wipes it, and the revision it was opened with makes a clash visible. */
@@ -46,7 +54,12 @@ export function RouteForm({ route, onDone }: { route: Route; onDone: () => void 
   const submit = form.handleSubmit(async ({ meanLogprob, minLogprob, ...rest }) => {
     setClash(null);
     try {
-      const stored = await update.mutateAsync({ name: opened.name, judge: { meanLogprob, minLogprob }, ...rest, revision: opened.revision });
+      const stored = await update.mutateAsync({
+        name: opened.name,
+        judge: { meanLogprob, minLogprob },
+        ...rest,
+        revision: opened.revision,
+      });
       tellStored(`${stored.name} is changed`, `Stored as revision ${stored.revision}; nodes are told now.`);
       void client.invalidateQueries({ queryKey: trpc.overview.pathKey() });
       void client.invalidateQueries({ queryKey: trpc.route.pathKey() });
@@ -86,7 +99,13 @@ export function RouteForm({ route, onDone }: { route: Route; onDone: () => void 
           <option value="window">window: judge the first tokens</option>
           <option value="stream">stream: never escalate</option>
         </SelectField>
-        <TextField label="Window" hint="Tokens held back." inputMode="numeric" error={errors.window?.message} {...form.register("window")} />
+        <TextField
+          label="Window"
+          hint="Tokens held back."
+          inputMode="numeric"
+          error={errors.window?.message}
+          {...form.register("window")}
+        />
         <TextField
           label="Default length"
           hint="Tokens, where a request names none."

@@ -49,7 +49,9 @@ export function SwitchCard({ overview }: { overview: Overview }) {
         onOpenChange={(open) => !open && setAsked(null)}
         title={ask ? "Turn Helm on?" : "Turn Helm off?"}
         description={
-          ask ? overview.turningOnWouldChange : `Requests to ${route} go to the target alone from now on. Answers that are being written are finished.`
+          ask
+            ? overview.turningOnWouldChange
+            : `Requests to ${route} go to the target alone from now on. Answers that are being written are finished.`
         }
         confirm={ask ? "Turn on" : "Turn off"}
         onConfirm={() => {
@@ -75,13 +77,19 @@ function KillSwitch({ overview }: { overview: Overview }) {
       <p className="min-w-0">
         {overview.killSwitch ? (
           <>
-            <strong className="font-semibold">The kill switch is pulled.</strong> Every node serves {overview.route?.name ?? "the route"} by the target, whatever stands above.
+            <strong className="font-semibold">The kill switch is pulled.</strong> Every node serves{" "}
+            {overview.route?.name ?? "the route"} by the target, whatever stands above.
           </>
         ) : (
           "Kill switch: takes Helm out of service on every connected node within a second."
         )}
       </p>
-      <Button size="small" kind={on ? "danger" : "plain"} blockedBecause={blocked} onClick={() => setOpen(true)}>
+      <Button
+        size="small"
+        kind={on ? "danger" : "plain"}
+        blockedBecause={blocked}
+        onClick={() => setOpen(true)}
+      >
         {on ? "Pull the kill switch" : "Release it"}
       </Button>
       <ConfirmDialog

@@ -24,8 +24,14 @@ export function TenantsCard() {
             <>
               <ul className="divide-y divide-line">
                 {rows.slice(0, SHOWN).map((tenant) => (
-                  <li key={tenant.id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 py-2">
-                    <Link href={`/tenants/${tenant.id}`} className="font-medium underline-offset-4 hover:underline">
+                  <li
+                    key={tenant.id}
+                    className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 py-2"
+                  >
+                    <Link
+                      href={`/tenants/${tenant.id}`}
+                      className="font-medium underline-offset-4 hover:underline"
+                    >
                       {tenant.name}
                     </Link>
                     <TenantSwitch tenant={tenant} />

@@ -24,8 +24,14 @@ export function useHelmSwitch() {
         tellProblem("Helm was not switched", error);
       },
       onSuccess: (stored) => {
-        client.setQueryData(key, (overview) => overview && { ...overview, enabled: stored.helmEnabled, revision: stored.revision });
-        tellStored(`Helm is ${stored.helmEnabled ? "on" : "off"}`, `Stored as revision ${stored.revision}; nodes are told now.`);
+        client.setQueryData(
+          key,
+          (overview) => overview && { ...overview, enabled: stored.helmEnabled, revision: stored.revision },
+        );
+        tellStored(
+          `Helm is ${stored.helmEnabled ? "on" : "off"}`,
+          `Stored as revision ${stored.revision}; nodes are told now.`,
+        );
       },
       onSettled: () => {
         void client.invalidateQueries({ queryKey: trpc.overview.pathKey() });

@@ -38,13 +38,24 @@ export function HostHead({ host, children }: { host: Host; children?: React.Reac
   );
 }
 
-const VERDICT: Record<HardwareVerdict, { tone: "good" | "bad" | "plain"; shape: "check" | "cross" | "dashed" }> = {
+const VERDICT: Record<
+  HardwareVerdict,
+  { tone: "good" | "bad" | "plain"; shape: "check" | "cross" | "dashed" }
+> = {
   allowed: { tone: "good", shape: "check" },
   refused: { tone: "bad", shape: "cross" },
   none: { tone: "plain", shape: "dashed" },
 };
 
-export function Hardware({ verdict, sentence, devices }: { verdict: HardwareVerdict; sentence: string; devices: DeviceFacts[] }) {
+export function Hardware({
+  verdict,
+  sentence,
+  devices,
+}: {
+  verdict: HardwareVerdict;
+  sentence: string;
+  devices: DeviceFacts[];
+}) {
   const found = devices.filter((device) => device.vendor !== "none");
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -52,7 +63,11 @@ export function Hardware({ verdict, sentence, devices }: { verdict: HardwareVerd
       <span>
         {found.length > 0
           ? found
-              .map((device) => [device.name, device.capability, device.memory_bytes ? bytes(device.memory_bytes) : null].filter(Boolean).join(", "))
+              .map((device) =>
+                [device.name, device.capability, device.memory_bytes ? bytes(device.memory_bytes) : null]
+                  .filter(Boolean)
+                  .join(", "),
+              )
               .join("; ")
           : sentence}
       </span>

@@ -14,7 +14,9 @@ export function JoinHost({ kind }: { kind: "node" | "worker" }) {
   const trpc = useTRPC();
   const [open, setOpen] = useState(false);
   const create = useMutation(
-    trpc.host.createJoinToken.mutationOptions({ onError: (error) => tellProblem("No join token was made", error) }),
+    trpc.host.createJoinToken.mutationOptions({
+      onError: (error) => tellProblem("No join token was made", error),
+    }),
   );
   return (
     <>
@@ -53,7 +55,8 @@ export function JoinHost({ kind }: { kind: "node" | "worker" }) {
           <div className="space-y-2">
             <Command text={create.data.command} />
             <p className="text-[0.8125rem] text-ink-soft">
-              Expires <TimeAgo at={create.data.expiresAt} />. This page shows the {kind} as soon as it has joined.
+              Expires <TimeAgo at={create.data.expiresAt} />. This page shows the {kind} as soon as it has
+              joined.
             </p>
           </div>
         ) : null}

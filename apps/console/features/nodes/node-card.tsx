@@ -18,7 +18,10 @@ export function NodeCard({ node }: { node: Node }) {
     <li className="rounded-lg border border-line p-4">
       <HostHead host={node}>
         {readiness ? (
-          <Badge tone={readiness.engine.healthy ? "good" : "bad"} shape={readiness.engine.healthy ? "check" : "cross"}>
+          <Badge
+            tone={readiness.engine.healthy ? "good" : "bad"}
+            shape={readiness.engine.healthy ? "check" : "cross"}
+          >
             {readiness.engine.healthy ? "Engine healthy" : "Engine not healthy"}
           </Badge>
         ) : (
@@ -34,15 +37,45 @@ export function NodeCard({ node }: { node: Node }) {
         <Facts
           rows={[
             ["Generation", <Generation key="g" {...generation} />],
-            ["Access list", access.acked === access.desired ? `version ${access.desired}, confirmed` : `version ${access.desired}, confirmed ${access.acked}`],
-            ["Hardware", <Hardware key="h" verdict={node.hardware} sentence={node.hardwareSentence} devices={node.devices} />],
+            [
+              "Access list",
+              access.acked === access.desired
+                ? `version ${access.desired}, confirmed`
+                : `version ${access.desired}, confirmed ${access.acked}`,
+            ],
+            [
+              "Hardware",
+              <Hardware
+                key="h"
+                verdict={node.hardware}
+                sentence={node.hardwareSentence}
+                devices={node.devices}
+              />,
+            ],
           ]}
         />
         <Facts
           rows={[
-            ["Engine", `${readiness?.engine.name ?? node.engine ?? "unknown"}${models.length > 0 ? `, serving ${models.map(({ id }) => id).join(" and ")}` : ""}`],
-            ["Gateway", node.url ? <code key="u" className="font-mono text-[0.8125rem]">{node.url}</code> : "not reported"],
-            ["Version", <span key="v">{node.version}, joined <TimeAgo at={node.joinedAt} /></span>],
+            [
+              "Engine",
+              `${readiness?.engine.name ?? node.engine ?? "unknown"}${models.length > 0 ? `, serving ${models.map(({ id }) => id).join(" and ")}` : ""}`,
+            ],
+            [
+              "Gateway",
+              node.url ? (
+                <code key="u" className="font-mono text-[0.8125rem]">
+                  {node.url}
+                </code>
+              ) : (
+                "not reported"
+              ),
+            ],
+            [
+              "Version",
+              <span key="v">
+                {node.version}, joined <TimeAgo at={node.joinedAt} />
+              </span>,
+            ],
           ]}
         />
       </div>
@@ -83,9 +116,13 @@ function Readiness({ pairs }: { pairs: PairReadiness[] }) {
           const facts = known.find(({ id }) => id === pair.pair_id);
           return (
             <li key={pair.pair_id} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2">
-              <span className="min-w-36 font-medium">{facts ? `${facts.source.id} to ${facts.target.id}` : pair.pair_id}</span>
+              <span className="min-w-36 font-medium">
+                {facts ? `${facts.source.id} to ${facts.target.id}` : pair.pair_id}
+              </span>
               <Badge {...STATE[pair.state]}>{pair.state}</Badge>
-              <span className="text-ink-soft">{pair.state === "READY" ? payWords(pair.min_tokens) : (pair.code ?? "")}</span>
+              <span className="text-ink-soft">
+                {pair.state === "READY" ? payWords(pair.min_tokens) : (pair.code ?? "")}
+              </span>
               {pair.canary_at ? (
                 <span className="text-ink-soft">
                   canary <TimeAgo at={pair.canary_at} />

@@ -5,6 +5,7 @@ import { QueryView } from "../../api/query-view";
 import { useTRPC } from "../../api/trpc";
 import { Card, PageHeader } from "../../ui/card";
 import { Empty } from "../../ui/states";
+import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { JoinHost } from "./join-dialog";
 import { NodeCard } from "./node-card";
@@ -20,11 +21,17 @@ export function NodesPage() {
         title="Nodes and workers"
         lead="A node serves inference and carries caches across; a worker runs calibrations. Add one by starting it with a join token."
       />
-      <Card title="Nodes" hint="What each was told, what it confirmed and what it serves by." action={<JoinHost kind="node" />}>
+      <Card
+        title="Nodes"
+        hint="What each was told, what it confirmed and what it serves by."
+        action={<JoinHost kind="node" />}
+      >
         <QueryView query={nodes} label="Loading nodes">
           {(rows) =>
             rows.length === 0 ? (
-              <Empty title="No node has joined">Without a node nothing is served. Make a join token and start one with it.</Empty>
+              <Empty title="No node has joined">
+                Without a node nothing is served. Make a join token and start one with it.
+              </Empty>
             ) : (
               <ul className="space-y-3">
                 {rows.map((node) => (
@@ -39,7 +46,9 @@ export function NodesPage() {
         <QueryView query={workers} label="Loading workers">
           {(rows) =>
             rows.length === 0 ? (
-              <Empty title="No worker has joined">Calibrations wait in the queue until one does. Make a join token and start a worker.</Empty>
+              <Empty title="No worker has joined">
+                Calibrations wait in the queue until one does. Make a join token and start a worker.
+              </Empty>
             ) : (
               <ul className="space-y-3">
                 {rows.map((worker) => (
@@ -50,7 +59,7 @@ export function NodesPage() {
           }
         </QueryView>
       </Card>
-      <Terminal commands={["npx lifeboat helm nodes list", "npx lifeboat helm workers list", "npx lifeboat helm doctor"]} />
+      <Terminal commands={[command.nodes, command.workers, command.doctor]} />
     </>
   );
 }

@@ -21,16 +21,37 @@ export function WorkerCard({ worker }: { worker: Worker }) {
           <Badge shape="circle">Idle</Badge>
         )}
       </HostHead>
-      {worker.waiting ? <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">Takes no run now: {worker.waiting}</p> : null}
+      {worker.waiting ? (
+        <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
+          Takes no run now: {worker.waiting}
+        </p>
+      ) : null}
       <div className="mt-3 grid gap-x-8 lg:grid-cols-2">
         <Facts
           rows={[
-            ["Hardware", <Hardware key="h" verdict={worker.hardware} sentence={worker.hardwareSentence} devices={worker.devices} />],
-            ["Device", <code key="d" className="font-mono text-[0.8125rem]">{worker.device}</code>],
+            [
+              "Hardware",
+              <Hardware
+                key="h"
+                verdict={worker.hardware}
+                sentence={worker.hardwareSentence}
+                devices={worker.devices}
+              />,
+            ],
+            [
+              "Device",
+              <code key="d" className="font-mono text-[0.8125rem]">
+                {worker.device}
+              </code>,
+            ],
             [
               "Now",
               worker.runningCalibrationId ? (
-                <Link key="r" href={`/calibrations/${worker.runningCalibrationId}`} className="underline underline-offset-4">
+                <Link
+                  key="r"
+                  href={`/calibrations/${worker.runningCalibrationId}`}
+                  className="underline underline-offset-4"
+                >
                   running a calibration
                 </Link>
               ) : (
@@ -43,7 +64,12 @@ export function WorkerCard({ worker }: { worker: Worker }) {
           rows={[
             ["Models offered", worker.models.length > 0 ? worker.models.join(", ") : "not reported"],
             ["Corpora", worker.corpora.length > 0 ? worker.corpora.join(", ") : "not reported"],
-            ["Version", <span key="v">{worker.version}, joined <TimeAgo at={worker.joinedAt} /></span>],
+            [
+              "Version",
+              <span key="v">
+                {worker.version}, joined <TimeAgo at={worker.joinedAt} />
+              </span>,
+            ],
           ]}
         />
       </div>

@@ -20,7 +20,9 @@ describe("gauge scale", () => {
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 2 }), (values) => {
         const scale = gaugeScale(values);
         const sorted = [...values].sort((a, b) => a - b).map(scale.at);
-        expect(sorted.every((x, i) => x >= 0 && x <= 100 && (i === 0 || x >= (sorted[i - 1] ?? 0)))).toBe(true);
+        expect(sorted.every((x, i) => x >= 0 && x <= 100 && (i === 0 || x >= (sorted[i - 1] ?? 0)))).toBe(
+          true,
+        );
       }),
     );
   });

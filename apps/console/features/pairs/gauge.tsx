@@ -16,7 +16,11 @@ export function Gauge({ score, gate, scale }: { score: Score; gate: number; scal
     scale.low > 0 ? `scale from ${scale.low} to 1` : "scale from 0 to 1",
   ];
   return (
-    <div role="img" aria-label={words.filter(Boolean).join("; ")} className="mark-forced relative h-7 w-full min-w-28">
+    <div
+      role="img"
+      aria-label={words.filter(Boolean).join("; ")}
+      className="mark-forced relative h-7 w-full min-w-28"
+    >
       <div className="absolute inset-x-0 top-1/2 h-1 -translate-y-1/2 rounded-full bg-track" />
       <div
         className={`absolute top-1/2 h-2 -translate-y-1/2 rounded-sm opacity-45 ${above ? "bg-good" : "bg-warn"}`}
@@ -28,7 +32,10 @@ export function Gauge({ score, gate, scale }: { score: Score; gate: number; scal
           style={{ left: `${scale.at(score.pilotAlone)}%` }}
         />
       )}
-      <div className="absolute inset-y-0.5 w-0.5 -translate-x-1/2 bg-ink" style={{ left: `${scale.at(gate)}%` }} />
+      <div
+        className="absolute inset-y-0.5 w-0.5 -translate-x-1/2 bg-ink"
+        style={{ left: `${scale.at(gate)}%` }}
+      />
       <div
         className={`absolute top-1/2 size-3 -translate-x-1/2 -translate-y-1/2 border-2 border-card ${above ? "rounded-full bg-good" : "rotate-45 bg-warn"}`}
         style={{ left: `${scale.at(value)}%` }}
@@ -45,7 +52,11 @@ export function GaugeKey({ low }: { low: number }) {
         <i aria-hidden="true" className="h-3.5 w-0.5 bg-ink" /> gate
       </span>
       <span className="inline-flex items-center gap-1.5">
-        <i aria-hidden="true" className="size-0 border-x-[4px] border-t-[5px] border-x-transparent border-t-ink-soft" /> pilot alone
+        <i
+          aria-hidden="true"
+          className="size-0 border-x-[4px] border-t-[5px] border-x-transparent border-t-ink-soft"
+        />{" "}
+        pilot alone
       </span>
       <span>scale {low} to 1</span>
     </span>

@@ -27,7 +27,10 @@ export function MappersCard({ pairId }: { pairId: string }) {
   const trpc = useTRPC();
   const mappers = useQuery(trpc.mapper.list.queryOptions({ pairId }));
   return (
-    <Card title="Mappers" hint="One is active at most. The first that clears becomes active by itself; later ones by an admin.">
+    <Card
+      title="Mappers"
+      hint="One is active at most. The first that clears becomes active by itself; later ones by an admin."
+    >
       <QueryView query={mappers} label="Loading mappers">
         {(rows) =>
           rows.length === 0 ? (
@@ -35,16 +38,24 @@ export function MappersCard({ pairId }: { pairId: string }) {
           ) : (
             <ul className="divide-y divide-line">
               {rows.map((mapper) => (
-                <li key={mapper.id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2.5">
+                <li
+                  key={mapper.id}
+                  className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2.5"
+                >
                   <div className="min-w-0">
                     <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-                      <Link href={`/calibrations/${mapper.calibrationId}`} className="font-mono text-[0.8125rem] underline-offset-4 hover:underline" title={mapper.sha256}>
+                      <Link
+                        href={`/calibrations/${mapper.calibrationId}`}
+                        className="font-mono text-[0.8125rem] underline-offset-4 hover:underline"
+                        title={mapper.sha256}
+                      >
                         {mapper.sha256.slice(0, 12)}
                       </Link>
                       <Badge {...STATE[mapper.state]}>{mapper.state}</Badge>
                     </div>
                     <div className="mt-0.5 text-[0.8125rem] text-ink-soft">
-                      {bytes(mapper.bytes)}, {mapper.score ? `retention ${share(mapper.score.retention.value)}, ` : ""}
+                      {bytes(mapper.bytes)},{" "}
+                      {mapper.score ? `retention ${share(mapper.score.retention.value)}, ` : ""}
                       <TimeAgo at={mapper.createdAt} />
                     </div>
                   </div>
@@ -66,10 +77,12 @@ function MapperAction({ mapper }: { mapper: Mapper }) {
   const blocked = useBlocked("admin");
   const onSettled = () => {
     setAsked(null);
-    for (const queryKey of [trpc.mapper.pathKey(), trpc.pair.pathKey(), trpc.overview.pathKey()]) void client.invalidateQueries({ queryKey });
+    for (const queryKey of [trpc.mapper.pathKey(), trpc.pair.pathKey(), trpc.overview.pathKey()])
+      void client.invalidateQueries({ queryKey });
   };
   const onError = (error: unknown) => tellProblem("The mapper was not changed", error);
-  const onSuccess = ({ state, pairStatus }: { state: MapperState; pairStatus: string }) => tellStored(`The mapper is ${state}`, `The pair is ${pairStatus}.`);
+  const onSuccess = ({ state, pairStatus }: { state: MapperState; pairStatus: string }) =>
+    tellStored(`The mapper is ${state}`, `The pair is ${pairStatus}.`);
   const activate = useMutation(trpc.mapper.activate.mutationOptions({ onSuccess, onError, onSettled }));
   const retire = useMutation(trpc.mapper.retire.mutationOptions({ onSuccess, onError, onSettled }));
   if (mapper.state === "RETIRED") return null;
@@ -78,7 +91,13 @@ function MapperAction({ mapper }: { mapper: Mapper }) {
   return (
     <span className="inline-flex gap-2">
       {active ? null : (
-        <Button size="small" blockedBecause={blocked ?? (cleared ? null : "Only a mapper that cleared the gate can be activated.")} onClick={() => setAsked("activate")}>
+        <Button
+          size="small"
+          blockedBecause={
+            blocked ?? (cleared ? null : "Only a mapper that cleared the gate can be activated.")
+          }
+          onClick={() => setAsked("activate")}
+        >
           Activate
         </Button>
       )}

@@ -4,7 +4,8 @@ import { FigureTable } from "../../ui/chart-frame";
 import { bytes, count } from "../../ui/numbers";
 import type { Pair } from "./pair-words";
 
-const number = (value: number | null | undefined) => (value === null || value === undefined ? "unknown" : count(value));
+const number = (value: number | null | undefined) =>
+  value === null || value === undefined ? "unknown" : count(value);
 
 const ROWS: [string, (model: ModelFacts) => string][] = [
   ["Layers", (model) => number(model.num_hidden_layers)],
@@ -24,7 +25,11 @@ export function ModelsCard({ pair }: { pair: Pair }) {
     <Card title="The two models" hint="As a worker read them.">
       <FigureTable
         caption="Facts of both models"
-        head={["", pair.control ? `${pair.source.id} (source)` : pair.source.id, pair.control ? `${pair.target.id} (target)` : pair.target.id]}
+        head={[
+          "",
+          pair.control ? `${pair.source.id} (source)` : pair.source.id,
+          pair.control ? `${pair.target.id} (target)` : pair.target.id,
+        ]}
         rows={ROWS.map(([name, of]) => [name, of(pair.source), of(pair.target)])}
       />
     </Card>

@@ -10,6 +10,7 @@ import { Calibrate } from "../calibrations/calibrate-dialog";
 import { RunProgress } from "../calibrations/run-progress";
 import { RunTable } from "../calibrations/run-table";
 import { ScoreReport } from "../scores/score-report";
+import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
 import { MappersCard } from "./mappers-card";
@@ -52,22 +53,28 @@ function PairDetail({ pair }: { pair: Pair }) {
         actions={<Actions pair={pair} />}
       />
       {pair.calibrating ? (
-        <Card title="A calibration is on its way" action={<ButtonLink href={`/calibrations/${pair.calibrating}`} size="small">Open run</ButtonLink>}>
+        <Card
+          title="A calibration is on its way"
+          action={
+            <ButtonLink href={`/calibrations/${pair.calibrating}`} size="small">
+              Open run
+            </ButtonLink>
+          }
+        >
           <RunProgress id={pair.calibrating} label={`Calibration of ${name}`} />
         </Card>
       ) : null}
-      {score ? <Measured runId={score.calibrationId} mapperBytes={pair.active?.bytes} /> : <NotMeasured pair={pair} />}
+      {score ? (
+        <Measured runId={score.calibrationId} mapperBytes={pair.active?.bytes} />
+      ) : (
+        <NotMeasured pair={pair} />
+      )}
       <Runs pair={pair} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <MappersCard pairId={pair.id} />
         <ModelsCard pair={pair} />
       </div>
-      <Terminal
-        commands={[
-          `npx lifeboat helm calibrate --source-model ${pair.source.id} --target-model ${pair.target.id} --corpus bundled --k 4`,
-          `npx lifeboat helm pairs show ${pair.source.id} ${pair.target.id}`,
-        ]}
-      />
+      <Terminal commands={[command.calibrate(pair.source.id, pair.target.id), command.pairs]} />
     </>
   );
 }
@@ -99,7 +106,13 @@ function Measured({ runId, mapperBytes }: { runId: string; mapperBytes: number |
     <QueryView query={run} label="Loading the score" rows={6}>
       {(row) =>
         row.assessment && row.scores ? (
-          <ScoreReport run={row} assessment={row.assessment} scores={row.scores} cost={row.cost ?? []} mapperBytes={mapperBytes} />
+          <ScoreReport
+            run={row}
+            assessment={row.assessment}
+            scores={row.scores}
+            cost={row.cost ?? []}
+            mapperBytes={mapperBytes}
+          />
         ) : null
       }
     </QueryView>
@@ -110,11 +123,9 @@ function NotMeasured({ pair }: { pair: Pair }) {
   if (pair.calibrating) return null;
   return (
     <Card>
-      <Empty
-        title="Never measured"
-        command={`npx lifeboat helm calibrate --source-model ${pair.source.id} --target-model ${pair.target.id} --corpus bundled --k 4`}
-      >
-        Calibrate it: a run fits a mapper, scores it on probes it never saw, and decides by the gate of {pair.gate.toFixed(2)} whether the pair may be used.
+      <Empty title="Never measured" command={command.calibrate(pair.source.id, pair.target.id)}>
+        Calibrate it: a run fits a mapper, scores it on probes it never saw, and decides by the gate of{" "}
+        {pair.gate.toFixed(2)} whether the pair may be used.
       </Empty>
     </Card>
   );
@@ -124,7 +135,14 @@ function Runs({ pair }: { pair: Pair }) {
   const trpc = useTRPC();
   const runs = useQuery(trpc.calibration.list.queryOptions({ pairId: pair.id, limit: 50 }));
   return (
-    <Card title="Calibrations" hint={pair.attempts > 0 ? `Every run of this pair, compared; this pair has had ${pair.attempts}.` : undefined}>
+    <Card
+      title="Calibrations"
+      hint={
+        pair.attempts > 0
+          ? `Every run of this pair, compared; this pair has had ${pair.attempts}.`
+          : undefined
+      }
+    >
       <QueryView query={runs} label="Loading calibrations">
         {({ rows }) =>
           rows.length === 0 ? (

@@ -84,7 +84,9 @@ function PairRow({ pair, scale }: { pair: Pair; scale: GaugeScale }) {
         ) : null}
       </Td>
       <Td label="Over pilot" className="tabular-nums">
-        {score && score.pilotAlone !== null && !pair.control ? signed(score.retention.value - score.pilotAlone) : null}
+        {score && score.pilotAlone !== null && !pair.control
+          ? signed(score.retention.value - score.pilotAlone)
+          : null}
       </Td>
       <Td label="Mapper" className="whitespace-nowrap">
         {pair.active ? bytes(pair.active.bytes) : null}

@@ -5,6 +5,7 @@ import { QueryView } from "../../api/query-view";
 import { useTRPC } from "../../api/trpc";
 import { Card, PageHeader } from "../../ui/card";
 import { Empty } from "../../ui/states";
+import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { PairTable } from "./pair-table";
 import { RegisterPair } from "./register-dialog";
@@ -24,14 +25,14 @@ export function PairsPage() {
           {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
         </QueryView>
       </Card>
-      <Terminal commands={["npx lifeboat helm pairs list", "npx lifeboat helm calibrate --source-model pilot --target-model target --corpus bundled --k 4"]} />
+      <Terminal commands={[command.pairs, command.calibrate("pilot", "target")]} />
     </>
   );
 }
 
 export function NoPairs() {
   return (
-    <Empty title="No pairs yet" command="npx lifeboat helm pairs register --source-model A --target-model B">
+    <Empty title="No pairs yet" command={command.registerPair("PILOT", "TARGET")}>
       Register one: two models that share a tokenizer and the shape of their key and value heads.
     </Empty>
   );

@@ -18,7 +18,15 @@ const Form = z.object({
   targetModel: z.string().trim().min(1, "Name the target."),
 });
 
-export function RegisterPair({ source, target, label = "Register a pair" }: { source?: string; target?: string; label?: string }) {
+export function RegisterPair({
+  source,
+  target,
+  label = "Register a pair",
+}: {
+  source?: string;
+  target?: string;
+  label?: string;
+}) {
   const [open, setOpen] = useState(false);
   const [registration, setRegistration] = useState<string | null>(null);
   return (
@@ -38,7 +46,12 @@ export function RegisterPair({ source, target, label = "Register a pair" }: { so
         {registration ? (
           <Outcome id={registration} onAgain={() => setRegistration(null)} onDone={() => setOpen(false)} />
         ) : (
-          <RegisterForm source={source} target={target} onAsked={setRegistration} onCancel={() => setOpen(false)} />
+          <RegisterForm
+            source={source}
+            target={target}
+            onAsked={setRegistration}
+            onCancel={() => setOpen(false)}
+          />
         )}
       </Dialog>
     </>
@@ -59,7 +72,10 @@ function RegisterForm({
   const trpc = useTRPC();
   const models = useQuery(trpc.model.list.queryOptions());
   const register = useMutation(trpc.pair.register.mutationOptions());
-  const form = useForm({ resolver: zodResolver(Form), defaultValues: { sourceModel: source ?? "", targetModel: target ?? "" } });
+  const form = useForm({
+    resolver: zodResolver(Form),
+    defaultValues: { sourceModel: source ?? "", targetModel: target ?? "" },
+  });
   const submit = form.handleSubmit(async (values) => {
     try {
       onAsked((await register.mutateAsync(values)).registrationId);
@@ -70,8 +86,18 @@ function RegisterForm({
   const { errors, isSubmitting } = form.formState;
   const ids = models.data?.map(({ id }) => id) ?? [];
   const fields = [
-    { name: "sourceModel" as const, label: "Pilot (source)", hint: "Its cache is read.", error: errors.sourceModel?.message },
-    { name: "targetModel" as const, label: "Target", hint: "Its cache is written.", error: errors.targetModel?.message },
+    {
+      name: "sourceModel" as const,
+      label: "Pilot (source)",
+      hint: "Its cache is read.",
+      error: errors.sourceModel?.message,
+    },
+    {
+      name: "targetModel" as const,
+      label: "Target",
+      hint: "Its cache is written.",
+      error: errors.targetModel?.message,
+    },
   ];
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
@@ -88,7 +114,9 @@ function RegisterForm({
         ),
       )}
       {models.data && ids.length === 0 ? (
-        <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">No connected worker offers a model yet; write the ids, and the registration waits for one.</p>
+        <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
+          No connected worker offers a model yet; write the ids, and the registration waits for one.
+        </p>
       ) : null}
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
@@ -145,7 +173,9 @@ function Outcome({ id, onAgain, onDone }: { id: string; onAgain: () => void; onD
     <div className="space-y-4">
       <div role="alert" className="rounded-lg bg-bad-wash px-3 py-2.5 text-bad-ink">
         <p className="font-semibold">
-          {state === "REFUSED" ? `${sourceModel} to ${targetModel} cannot be a pair` : "The models could not be read"}
+          {state === "REFUSED"
+            ? `${sourceModel} to ${targetModel} cannot be a pair`
+            : "The models could not be read"}
         </p>
         {causes.length > 0 ? (
           <ul className="mt-1.5 list-disc space-y-1 pl-5">

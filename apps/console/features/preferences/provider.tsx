@@ -1,12 +1,25 @@
 "use client";
 
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
-import { type Theme, THEME_COOKIE, type Zone, ZONE_COOKIE } from "./preferences";
+import { THEME_COOKIE, type Theme, ZONE_COOKIE, type Zone } from "./preferences";
 
-type Preferences = { theme: Theme; zone: Zone; setTheme: (theme: Theme) => void; setZone: (zone: Zone) => void };
+type Preferences = {
+  theme: Theme;
+  zone: Zone;
+  setTheme: (theme: Theme) => void;
+  setZone: (zone: Zone) => void;
+};
 const PreferencesContext = createContext<Preferences | null>(null);
 
-export function PreferencesProvider({ theme: firstTheme, zone: firstZone, children }: { theme: Theme; zone: Zone; children: ReactNode }) {
+export function PreferencesProvider({
+  theme: firstTheme,
+  zone: firstZone,
+  children,
+}: {
+  theme: Theme;
+  zone: Zone;
+  children: ReactNode;
+}) {
   const [theme, keepTheme] = useState(firstTheme);
   const [zone, keepZone] = useState(firstZone);
   const setTheme = useCallback((next: Theme) => {

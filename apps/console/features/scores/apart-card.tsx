@@ -21,7 +21,11 @@ export function ApartCard({ assessment }: { assessment: Assessment }) {
     const value = retention.buckets[key];
     return { key, label, mark: { value, low: value, high: value, tone: tone(value) } };
   });
-  const kinds = Object.entries(domains).map(([key, { retention: value, low, high }]) => ({ key, label: key, mark: { value, low, high, tone: tone(value) } }));
+  const kinds = Object.entries(domains).map(([key, { retention: value, low, high }]) => ({
+    key,
+    label: key,
+    mark: { value, low, high, tone: tone(value) },
+  }));
   return (
     <ChartFrame
       title="Retention, taken apart"
@@ -43,7 +47,16 @@ export function ApartCard({ assessment }: { assessment: Assessment }) {
           caption="Retention by bucket and by kind of probe"
           head={["Part", "Retention", "Low", "High", "1st token", "2 to 16", "17 to 64", "Sequences"]}
           rows={[
-            ...BUCKETS.map(([key, label]) => [label, share(retention.buckets[key]), "", "", "", "", "", count(retention.n)]),
+            ...BUCKETS.map(([key, label]) => [
+              label,
+              share(retention.buckets[key]),
+              "",
+              "",
+              "",
+              "",
+              "",
+              count(retention.n),
+            ]),
             ...Object.entries(domains).map(([key, score]) => [
               key,
               share(score.retention),

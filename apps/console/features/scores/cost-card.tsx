@@ -33,22 +33,43 @@ export function CostCard({ cost, device }: { cost: CostPoint[]; device: string }
       table={
         <FigureTable
           caption="Cost by prompt length, medians"
-          head={["Tokens", "Target prefill", "Transfer", "of it map", "of it move", "of it tail", "Pilot prefill"]}
+          head={[
+            "Tokens",
+            "Target prefill",
+            "Transfer",
+            "of it map",
+            "of it move",
+            "of it tail",
+            "Pilot prefill",
+          ]}
           rows={cost.map((point) => [
             count(point.tokens),
             ...(point.left_out
               ? [point.left_out, "", "", "", "", ""]
-              : [point.target_prefill_ms, point.transfer_ms, point.map_ms, point.move_ms, point.tail_ms, point.pilot_prefill_ms].map(milliseconds)),
+              : [
+                  point.target_prefill_ms,
+                  point.transfer_ms,
+                  point.map_ms,
+                  point.move_ms,
+                  point.tail_ms,
+                  point.pilot_prefill_ms,
+                ].map(milliseconds)),
           ])}
         />
       }
       note={
         <>
           <p>
-            Medians on {device}, after a warm-up, prefix caching off. The dashed line counts the pilot's own prefill too. A node's{" "}
-            <code className="font-mono">min_tokens</code> is where its own canary saw a transfer pay; below it the target prefills (BLOCK_TOO_SMALL).
+            Medians on {device}, after a warm-up, prefix caching off. The dashed line counts the pilot's own
+            prefill too. A node's <code className="font-mono">min_tokens</code> is where its own canary saw a
+            transfer pay; below it the target prefills (BLOCK_TOO_SMALL).
           </p>
-          {leftOut.length > 0 ? <p className="mt-1">Left out: {leftOut.map((point) => `${count(point.tokens)} tokens (${point.left_out})`).join("; ")}.</p> : null}
+          {leftOut.length > 0 ? (
+            <p className="mt-1">
+              Left out:{" "}
+              {leftOut.map((point) => `${count(point.tokens)} tokens (${point.left_out})`).join("; ")}.
+            </p>
+          ) : null}
         </>
       }
     />

@@ -16,7 +16,15 @@ export function CostKey() {
       {LINES.map((line) => (
         <li key={line.key} className="inline-flex items-center gap-1.5">
           <svg aria-hidden="true" width="26" height="10" className="shrink-0">
-            <line x1="0" x2="26" y1="5" y2="5" stroke={line.stroke} strokeWidth="2.5" strokeDasharray={line.dash} />
+            <line
+              x1="0"
+              x2="26"
+              y1="5"
+              y2="5"
+              stroke={line.stroke}
+              strokeWidth="2.5"
+              strokeDasharray={line.dash}
+            />
             <circle cx="13" cy="5" r="3" fill={line.stroke} />
           </svg>
           {line.name}
@@ -28,7 +36,9 @@ export function CostKey() {
 
 /** Both axes logarithmic: lengths double, and so does most of what they cost. */
 export function CostChart({ rows }: { rows: CostRow[] }) {
-  const values = rows.flatMap(({ target, transfer, whole }) => [target, transfer, whole]).filter((value): value is number => value !== null && value > 0);
+  const values = rows
+    .flatMap(({ target, transfer, whole }) => [target, transfer, whole])
+    .filter((value): value is number => value !== null && value > 0);
   const ticks = decades(Math.min(...values), Math.max(...values));
   return (
     <div className="h-64 min-h-64 w-full flex-1">
@@ -44,7 +54,13 @@ export function CostChart({ rows }: { rows: CostRow[] }) {
             tickFormatter={short}
             tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
             stroke="var(--line)"
-            label={{ value: "prompt tokens", position: "insideBottom", offset: -12, fill: "var(--ink-soft)", fontSize: 12 }}
+            label={{
+              value: "prompt tokens",
+              position: "insideBottom",
+              offset: -12,
+              fill: "var(--ink-soft)",
+              fontSize: 12,
+            }}
           />
           <YAxis
             type="number"
@@ -56,7 +72,11 @@ export function CostChart({ rows }: { rows: CostRow[] }) {
             stroke="var(--line)"
             width={74}
           />
-          <Tooltip content={<Figures />} cursor={{ stroke: "var(--line-strong)" }} isAnimationActive={false} />
+          <Tooltip
+            content={<Figures />}
+            cursor={{ stroke: "var(--line-strong)" }}
+            isAnimationActive={false}
+          />
           {LINES.map((line) => (
             <Line
               key={line.key}

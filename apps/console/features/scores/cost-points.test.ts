@@ -22,5 +22,7 @@ it("never pays where the last measured point does not", () => {
 });
 
 it("leaves out points that were left out, and counts the pilot's prefill in the whole path", () => {
-  expect(costRows([point(2048, 103, 26, 40), point(32768, null, null, null)])).toEqual([{ tokens: 2048, target: 103, transfer: 26, whole: 66 }]);
+  expect(costRows([point(2048, 103, 26, 40), point(32768, null, null, null)])).toEqual([
+    { tokens: 2048, target: 103, transfer: 26, whole: 66 },
+  ]);
 });

@@ -1,6 +1,11 @@
 import type { CostPoint } from "@helm/contracts";
 
-export type CostRow = { tokens: number; target: number | null; transfer: number | null; whole: number | null };
+export type CostRow = {
+  tokens: number;
+  target: number | null;
+  transfer: number | null;
+  whole: number | null;
+};
 
 /** `whole`: what the caller waits for when the pilot's own reading of the prompt is counted as well. */
 export function costRows(points: readonly CostPoint[]): CostRow[] {

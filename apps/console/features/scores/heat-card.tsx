@@ -27,7 +27,13 @@ export function HeatCard({ scores }: { scores: CalibrationScores }) {
             <fieldset className="mb-2 flex gap-1">
               <legend className="sr-only">Which half of the cache</legend>
               {(["k", "v"] as const).map((half) => (
-                <Button key={half} size="small" kind={which === half ? "plain" : "quiet"} aria-pressed={which === half} onClick={() => setWhich(half)}>
+                <Button
+                  key={half}
+                  size="small"
+                  kind={which === half ? "plain" : "quiet"}
+                  aria-pressed={which === half}
+                  onClick={() => setWhich(half)}
+                >
                   {half === "k" ? `Keys ${share(k)}` : `Values ${share(v)}`}
                 </Button>
               ))}
@@ -39,7 +45,10 @@ export function HeatCard({ scores }: { scores: CalibrationScores }) {
       table={
         <FigureTable
           caption={`Cosine of mapped ${NAME[which]} by layer and head`}
-          head={["Layer", ...Array.from({ length: heads }, (_, head) => `${which.toUpperCase()} head ${head}`)]}
+          head={[
+            "Layer",
+            ...Array.from({ length: heads }, (_, head) => `${which.toUpperCase()} head ${head}`),
+          ]}
           rows={layers.map((row, layer) => [layer, ...row.map((value) => share(value))])}
         />
       }
@@ -62,7 +71,10 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
         className="mark-forced grid flex-1 grid-cols-[auto_minmax(0,1fr)] gap-x-2"
         onPointerLeave={() => setAt(null)}
       >
-        <div className="grid gap-0.5 text-right text-[0.75rem] text-ink-soft" style={{ gridTemplateRows: `repeat(${heads}, minmax(1.25rem, 1fr))` }}>
+        <div
+          className="grid gap-0.5 text-right text-[0.75rem] text-ink-soft"
+          style={{ gridTemplateRows: `repeat(${heads}, minmax(1.25rem, 1fr))` }}
+        >
           {Array.from({ length: heads }, (_, head) => (
             <span key={`h${head.toString()}`} className="flex items-center justify-end leading-none">
               {head === 0 ? "head 0" : head}
@@ -71,7 +83,10 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
         </div>
         <div
           className="grid gap-0.5"
-          style={{ gridTemplateColumns: `repeat(${layers.length}, minmax(0, 1fr))`, gridTemplateRows: `repeat(${heads}, minmax(1.25rem, 1fr))` }}
+          style={{
+            gridTemplateColumns: `repeat(${layers.length}, minmax(0, 1fr))`,
+            gridTemplateRows: `repeat(${heads}, minmax(1.25rem, 1fr))`,
+          }}
         >
           {Array.from({ length: heads }, (_, head) =>
             layers.map((row, layer) => (
@@ -101,7 +116,8 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
           1.0, fuller is closer
         </span>
         <span aria-hidden="true">
-          {at ? "" : "lowest: "}layer {shown.layer}, head {shown.head}: <b className="font-semibold tabular-nums">{share(value)}</b>
+          {at ? "" : "lowest: "}layer {shown.layer}, head {shown.head}:{" "}
+          <b className="font-semibold tabular-nums">{share(value)}</b>
         </span>
       </div>
     </div>

@@ -27,7 +27,13 @@ export function LadderCard({ assessment }: { assessment: Assessment }) {
               key: row.arm,
               label: <span title={words}>{name}</span>,
               strong: kind === "mapper",
-              mark: { value: row.retention, low: row.low, high: row.high, tone: toneOf(kind, row.arm), big: kind === "mapper" },
+              mark: {
+                value: row.retention,
+                low: row.low,
+                high: row.high,
+                tone: toneOf(kind, row.arm),
+                big: kind === "mapper",
+              },
             };
           })}
         />
@@ -52,8 +58,9 @@ export function LadderCard({ assessment }: { assessment: Assessment }) {
       }
       note={
         <>
-          Dot: retention; band: 95 % interval. The gate compares the {assessment.gate_on === "lower" ? "lower bound" : "point value"}. Identity and
-          self-map test the machinery, not the pair.
+          Dot: retention; band: 95 % interval. The gate compares the{" "}
+          {assessment.gate_on === "lower" ? "lower bound" : "point value"}. Identity and self-map test the
+          machinery, not the pair.
         </>
       }
     />

@@ -17,28 +17,59 @@ export function TogetherCard({
   k: number;
   mapper: { sha256: string; bytes?: number } | null;
 }) {
-  const { retention, report, prefix_gain: prefixGain, net_rescue: rescue, gold_gain: gold, warnings } = assessment;
+  const {
+    retention,
+    report,
+    prefix_gain: prefixGain,
+    net_rescue: rescue,
+    gold_gain: gold,
+    warnings,
+  } = assessment;
   return (
     <Card title="Read together">
       <Facts
         rows={[
-          ["KL, mean", <Figure key="kl" value={scores.kl.toFixed(3)} rest={`nats, p95 ${scores.kl_p95.toFixed(2)}`} />],
+          [
+            "KL, mean",
+            <Figure key="kl" value={scores.kl.toFixed(3)} rest={`nats, p95 ${scores.kl_p95.toFixed(2)}`} />,
+          ],
           [
             "KV cosine",
             <span key="cos">
-              <b className="font-semibold tabular-nums">{share(scores.kv_cosine.k)}</b> K <b className="ml-1 font-semibold tabular-nums">{share(scores.kv_cosine.v)}</b> V
+              <b className="font-semibold tabular-nums">{share(scores.kv_cosine.k)}</b> K{" "}
+              <b className="ml-1 font-semibold tabular-nums">{share(scores.kv_cosine.v)}</b> V
             </span>,
           ],
           ...(typeof scores.attention_cosine === "number"
-            ? [["Attention output cosine", <Figure key="att" value={share(scores.attention_cosine)} />] as [string, React.ReactNode]]
+            ? [
+                ["Attention output cosine", <Figure key="att" value={share(scores.attention_cosine)} />] as [
+                  string,
+                  React.ReactNode,
+                ],
+              ]
             : []),
           [
             "Prefix gain",
-            prefixGain === null ? "not known" : <Figure key="gain" value={share(prefixGain)} rest="of what a blind cache misses" />,
+            prefixGain === null ? (
+              "not known"
+            ) : (
+              <Figure key="gain" value={share(prefixGain)} rest="of what a blind cache misses" />
+            ),
           ],
           ["Net rescue", <Interval key="rescue" estimate={rescue} />],
           ["Gold gain", <Interval key="gold" estimate={gold} unit="nats" />],
-          ["Report split", report ? <Figure key="rep" value={share(report.retention)} rest={`${share(report.low)} to ${share(report.high)}`} /> : "not scored"],
+          [
+            "Report split",
+            report ? (
+              <Figure
+                key="rep"
+                value={share(report.retention)}
+                rest={`${share(report.low)} to ${share(report.high)}`}
+              />
+            ) : (
+              "not scored"
+            ),
+          ],
           ["Probes", `${count(retention.n)} sequences, ${count(retention.positions)} positions`],
           ["Method", `${method}, k ${k}`],
           [
@@ -72,12 +103,18 @@ export function TogetherCard({
 function Figure({ value, rest }: { value: string; rest?: string }) {
   return (
     <span>
-      <b className="font-semibold tabular-nums">{value}</b> {rest ? <span className="text-[0.8125rem] text-ink-soft">{rest}</span> : null}
+      <b className="font-semibold tabular-nums">{value}</b>{" "}
+      {rest ? <span className="text-[0.8125rem] text-ink-soft">{rest}</span> : null}
     </span>
   );
 }
 
 function Interval({ estimate, unit = "" }: { estimate: Estimate | null; unit?: string }) {
   if (!estimate) return "not known";
-  return <Figure value={signed(estimate.value, 3)} rest={`${unit ? `${unit}, ` : ""}${signed(estimate.low, 3)} to ${signed(estimate.high, 3)}`} />;
+  return (
+    <Figure
+      value={signed(estimate.value, 3)}
+      rest={`${unit ? `${unit}, ` : ""}${signed(estimate.low, 3)} to ${signed(estimate.high, 3)}`}
+    />
+  );
 }

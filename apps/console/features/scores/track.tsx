@@ -2,7 +2,13 @@ import { clamp } from "../pairs/gauge-scale";
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-export type Mark = { value: number; low: number; high: number; tone: "good" | "warn" | "accent" | "plain"; big?: boolean };
+export type Mark = {
+  value: number;
+  low: number;
+  high: number;
+  tone: "good" | "warn" | "accent" | "plain";
+  big?: boolean;
+};
 
 const FILL = { good: "bg-good", warn: "bg-warn", accent: "bg-accent", plain: "bg-ink-soft" } as const;
 
@@ -17,7 +23,10 @@ export function Track({ mark, gate }: { mark: Mark; gate: number }) {
       ))}
       <div className="absolute top-1/2 h-px w-full -translate-y-1/2 bg-line" />
       <div className="absolute inset-y-0 w-0.5 -translate-x-1/2 bg-ink" style={{ left: at(gate) }} />
-      <div className={`absolute top-1/2 h-2 -translate-y-1/2 rounded-sm opacity-40 ${FILL[mark.tone]}`} style={{ left: at(mark.low), width: `${width}%` }} />
+      <div
+        className={`absolute top-1/2 h-2 -translate-y-1/2 rounded-sm opacity-40 ${FILL[mark.tone]}`}
+        style={{ left: at(mark.low), width: `${width}%` }}
+      />
       <div
         className={`absolute top-1/2 -translate-x-1/2 -translate-y-1/2 border-2 border-card ${mark.big ? "size-4" : "size-3"} ${
           mark.tone === "warn" ? "rotate-45" : "rounded-full"
@@ -32,7 +41,10 @@ export function Track({ mark, gate }: { mark: Mark; gate: number }) {
 export function GateLabel({ gate }: { gate: number }) {
   return (
     <div aria-hidden="true" className="relative h-5">
-      <span className="absolute -translate-x-1/2 text-[0.75rem] font-semibold whitespace-nowrap" style={{ left: `${clamp(gate, 0.08, 0.94) * 100}%` }}>
+      <span
+        className="absolute -translate-x-1/2 text-[0.75rem] font-semibold whitespace-nowrap"
+        style={{ left: `${clamp(gate, 0.08, 0.94) * 100}%` }}
+      >
         gate {gate.toFixed(2)}
       </span>
     </div>

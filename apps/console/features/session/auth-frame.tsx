@@ -1,7 +1,15 @@
 import type { ReactNode } from "react";
 import { Mark } from "../../ui/mark";
 
-export function AuthFrame({ title, lead, children }: { title: string; lead: ReactNode; children: ReactNode }) {
+export function AuthFrame({
+  title,
+  lead,
+  children,
+}: {
+  title: string;
+  lead: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col justify-center px-4 py-10">
       <div className="mb-5 flex items-center gap-2 text-base font-semibold">

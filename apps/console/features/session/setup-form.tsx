@@ -77,7 +77,13 @@ function OpenSetup() {
         {...form.register("token")}
       />
       <TextField label="Name" autoComplete="name" error={errors.name?.message} {...form.register("name")} />
-      <TextField label="Email" type="email" autoComplete="username" error={errors.email?.message} {...form.register("email")} />
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="username"
+        error={errors.email?.message}
+        {...form.register("email")}
+      />
       <TextField
         label="Password"
         type="password"

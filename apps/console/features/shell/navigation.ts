@@ -1,6 +1,10 @@
 export const HELM_PAGE = "/settings/performance-routing/helm";
 
-export type NavigationItem = { href: string; name: string; count?: "pairs" | "running" | "tenants" | "nodes" };
+export type NavigationItem = {
+  href: string;
+  name: string;
+  count?: "pairs" | "running" | "tenants" | "nodes";
+};
 export type NavigationGroup = { name: string; items: NavigationItem[] };
 
 export const NAVIGATION: NavigationGroup[] = [
@@ -25,7 +29,11 @@ export const NAVIGATION: NavigationGroup[] = [
 export type Crumb = { name: string; href?: string };
 
 const SECTIONS: Record<string, Crumb[]> = {
-  [HELM_PAGE]: [{ name: "Server settings" }, { name: "Performance & Routing" }, { name: "Helm Intelligent Routing" }],
+  [HELM_PAGE]: [
+    { name: "Server settings" },
+    { name: "Performance & Routing" },
+    { name: "Helm Intelligent Routing" },
+  ],
   "/pairs": [{ name: "Pairs", href: "/pairs" }],
   "/calibrations": [{ name: "Calibrations", href: "/calibrations" }],
   "/tenants": [{ name: "Tenants", href: "/tenants" }],
@@ -35,7 +43,9 @@ const SECTIONS: Record<string, Crumb[]> = {
 
 /** Where a path stands; `leaf` is the name of the thing shown, where the path is one thing's own page. */
 export function crumbsOf(pathname: string, leaf: string | null): Crumb[] {
-  const section = Object.keys(SECTIONS).find((prefix) => pathname === prefix || pathname.startsWith(`${prefix}/`));
+  const section = Object.keys(SECTIONS).find(
+    (prefix) => pathname === prefix || pathname.startsWith(`${prefix}/`),
+  );
   if (!section) return [];
   const crumbs = SECTIONS[section] ?? [];
   return pathname === section ? crumbs : [...crumbs, { name: leaf ?? "..." }];

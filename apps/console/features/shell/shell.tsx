@@ -31,7 +31,11 @@ export function Shell({ children }: { children: ReactNode }) {
         <NavigationDrawer open={drawer} onOpenChange={setDrawer} />
         <div className="flex min-w-0 flex-1 flex-col">
           <TopBar onMenu={() => setDrawer(true)} />
-          <main id="page" tabIndex={-1} className="mx-auto w-full max-w-[84rem] flex-1 space-y-4 px-3 py-4 outline-none sm:px-6 sm:py-6">
+          <main
+            id="page"
+            tabIndex={-1}
+            className="mx-auto w-full max-w-[84rem] flex-1 space-y-4 px-3 py-4 outline-none sm:px-6 sm:py-6"
+          >
             {session.isSuccess ? (
               <>
                 <DevelopmentBanner />

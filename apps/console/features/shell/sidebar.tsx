@@ -14,14 +14,22 @@ import { isCurrent, NAVIGATION, type NavigationItem } from "./navigation";
 
 export function Sidebar() {
   return (
-    <aside className="sticky top-0 hidden h-dvh w-56 shrink-0 overflow-y-auto border-r border-line bg-panel px-3 py-4 lg:block">
-      <Brand />
-      <Navigation />
+    <aside className="hidden w-60 shrink-0 border-r border-line bg-panel lg:block">
+      <div className="sticky top-0 max-h-dvh overflow-y-auto px-3 py-4">
+        <Brand />
+        <Navigation />
+      </div>
     </aside>
   );
 }
 
-export function NavigationDrawer({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export function NavigationDrawer({
+  open,
+  onOpenChange,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
@@ -73,11 +81,15 @@ function Navigation() {
                     aria-current={current ? "page" : undefined}
                     className={clsx(
                       "flex min-h-8 items-center justify-between gap-2 rounded-lg px-2.5 py-1",
-                      current ? "bg-accent-wash font-semibold text-accent-wash-ink" : "text-ink hover:bg-plain-wash",
+                      current
+                        ? "bg-accent-wash font-semibold text-accent-wash-ink"
+                        : "text-ink hover:bg-plain-wash",
                     )}
                   >
                     <span>{item.name}</span>
-                    <span className={clsx("text-[0.75rem]", current ? "text-accent-wash-ink" : "text-ink-soft")}>
+                    <span
+                      className={clsx("text-[0.75rem]", current ? "text-accent-wash-ink" : "text-ink-soft")}
+                    >
                       {item.count ? counts(item.count) : null}
                     </span>
                   </Link>

@@ -18,7 +18,13 @@ export function TopBar({ onMenu }: { onMenu: () => void }) {
   return (
     <div className="sticky top-0 z-30 flex min-h-13 items-center justify-between gap-2 border-b border-line bg-page px-3 sm:px-6">
       <div className="flex min-w-0 items-center gap-2">
-        <Button kind="quiet" size="small" aria-label="Open the navigation" className="-ml-1.5 lg:hidden" onClick={onMenu}>
+        <Button
+          kind="quiet"
+          size="small"
+          aria-label="Open the navigation"
+          className="-ml-1.5 lg:hidden"
+          onClick={onMenu}
+        >
           <Menu aria-hidden="true" className="size-5" />
         </Button>
         <Breadcrumb />
@@ -41,9 +47,15 @@ function Breadcrumb() {
           const last = index === crumbs.length - 1;
           return (
             <Fragment key={crumb.name}>
-              <li className={last ? "min-w-0 truncate text-ink" : "shrink-0 max-sm:hidden"} aria-current={last ? "page" : undefined}>
+              <li
+                className={last ? "min-w-0 truncate text-ink" : "shrink-0 max-sm:hidden"}
+                aria-current={last ? "page" : undefined}
+              >
                 {crumb.href && !last ? (
-                  <Link href={crumb.href} className="rounded underline-offset-4 hover:text-ink hover:underline">
+                  <Link
+                    href={crumb.href}
+                    className="rounded underline-offset-4 hover:text-ink hover:underline"
+                  >
                     {crumb.name}
                   </Link>
                 ) : (
@@ -144,7 +156,12 @@ function UserMenu() {
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
-        <Button kind="quiet" size="small" aria-label={`Account of ${session.user.email}`} className="text-ink-soft">
+        <Button
+          kind="quiet"
+          size="small"
+          aria-label={`Account of ${session.user.email}`}
+          className="text-ink-soft"
+        >
           <UserRound aria-hidden="true" className="size-4" />
           <span className="max-w-48 truncate max-md:hidden">{session.user.email}</span>
         </Button>

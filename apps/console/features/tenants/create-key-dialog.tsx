@@ -43,15 +43,31 @@ export function CreateKey({ tenantId, tenantName }: { tenantId: string; tenantNa
         onOpenChange={(next) => (next ? setOpen(true) : close())}
         sticky={made !== null}
         title={made ? "Copy the key now" : `Create a key for ${tenantName}`}
-        description={made ? "It is shown this once; only its hash is stored." : "Whoever holds it calls the gateway as this tenant."}
+        description={
+          made
+            ? "It is shown this once; only its hash is stored."
+            : "Whoever holds it calls the gateway as this tenant."
+        }
       >
-        {made ? <ShownOnce secret={made} onDone={close} /> : <CreateKeyForm tenantId={tenantId} onMade={setMade} onCancel={close} />}
+        {made ? (
+          <ShownOnce secret={made} onDone={close} />
+        ) : (
+          <CreateKeyForm tenantId={tenantId} onMade={setMade} onCancel={close} />
+        )}
       </Dialog>
     </>
   );
 }
 
-function CreateKeyForm({ tenantId, onMade, onCancel }: { tenantId: string; onMade: (key: string) => void; onCancel: () => void }) {
+function CreateKeyForm({
+  tenantId,
+  onMade,
+  onCancel,
+}: {
+  tenantId: string;
+  onMade: (key: string) => void;
+  onCancel: () => void;
+}) {
   const trpc = useTRPC();
   const client = useQueryClient();
   const form = useForm({ resolver: zodResolver(Form), defaultValues: { name: "", days: "0" } });
@@ -96,7 +112,10 @@ function CreateKeyForm({ tenantId, onMade, onCancel }: { tenantId: string; onMad
 function ShownOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <div className="space-y-4">
-      <output data-testid="new-key" className="block rounded-lg border border-line bg-panel p-3 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
+      <output
+        data-testid="new-key"
+        className="block rounded-lg border border-line bg-panel p-3 font-mono text-[0.8125rem] [overflow-wrap:anywhere]"
+      >
         {secret}
       </output>
       <div className="flex flex-wrap justify-end gap-2">

@@ -13,6 +13,7 @@ import { Empty } from "../../ui/states";
 import { Table, Td, Th, Tr } from "../../ui/table";
 import { TimeAgo, useNow } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
+import { command } from "../shell/commands";
 import { CreateKey } from "./create-key-dialog";
 
 type Key = Outputs["key"]["list"][number];
@@ -29,7 +30,7 @@ export function KeysCard({ tenantId, tenantName }: { tenantId: string; tenantNam
       <QueryView query={keys} label="Loading keys">
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No keys yet" command={`npx lifeboat helm keys create --tenant ${tenantName} --name NAME`}>
+            <Empty title="No keys yet" command={command.createKey(tenantName)}>
               Create one; the gateway answers nobody without a key.
             </Empty>
           ) : (
@@ -132,7 +133,12 @@ function RevokeKey({ row }: { row: Key }) {
   );
   return (
     <>
-      <Button size="small" blockedBecause={useBlocked("admin")} onClick={() => setOpen(true)} aria-label={`Revoke ${row.name}`}>
+      <Button
+        size="small"
+        blockedBecause={useBlocked("admin")}
+        onClick={() => setOpen(true)}
+        aria-label={`Revoke ${row.name}`}
+      >
         Revoke
       </Button>
       <ConfirmDialog

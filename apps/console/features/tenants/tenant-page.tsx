@@ -1,10 +1,11 @@
 "use client";
 
+import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
+import { useTRPC } from "../../api/trpc";
 import { Card, PageHeader } from "../../ui/card";
 import { Command } from "../../ui/command";
-import { useQuery } from "@tanstack/react-query";
-import { useTRPC } from "../../api/trpc";
+import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
 import { KeysCard } from "./keys-card";
@@ -17,7 +18,11 @@ export function TenantPage({ id }: { id: string }) {
     <QueryView query={tenants} label="Loading the tenant">
       {(rows) => {
         const tenant = rows.find((row) => row.id === id);
-        return tenant ? <TenantDetail tenant={tenant} /> : <PageHeader title="No such tenant" lead="It is not in this fleet's list." />;
+        return tenant ? (
+          <TenantDetail tenant={tenant} />
+        ) : (
+          <PageHeader title="No such tenant" lead="It is not in this fleet's list." />
+        );
       }}
     </QueryView>
   );
@@ -39,10 +44,7 @@ function TenantDetail({ tenant }: { tenant: Tenant }) {
       <KeysCard tenantId={tenant.id} tenantName={tenant.name} />
       <FirstRequest />
       <Terminal
-        commands={[
-          `npx lifeboat helm tenants ${tenant.enabled ? "disable" : "enable"} ${tenant.name}`,
-          `npx lifeboat helm keys create --tenant ${tenant.name} --name NAME`,
-        ]}
+        commands={[command.switchTenant(tenant.name, !tenant.enabled), command.createKey(tenant.name)]}
       />
     </>
   );
@@ -56,13 +58,17 @@ function FirstRequest() {
   if (!gateway || !route) return null;
   const body = JSON.stringify({ model: route, messages: [{ role: "user", content: "Sort: 7 3 9 1" }] });
   return (
-    <Card title="A first request" hint="Any OpenAI client works: this address, this model name, one of the keys above.">
+    <Card
+      title="A first request"
+      hint="Any OpenAI client works: this address, this model name, one of the keys above."
+    >
       <Command
         text={`curl -si ${gateway.replace(/\/$/, "")}/v1/chat/completions -H "authorization: Bearer $HELM_API_KEY" -H "content-type: application/json" -d '${body}'`}
       />
       <p className="mt-2 text-[0.8125rem] text-ink-soft">
         The answer's headers say what happened: <code className="font-mono">x-helm-served-by</code>,{" "}
-        <code className="font-mono">x-helm-decision</code>, <code className="font-mono">x-helm-transfer</code>.
+        <code className="font-mono">x-helm-decision</code>, <code className="font-mono">x-helm-transfer</code>
+        .
       </p>
     </Card>
   );

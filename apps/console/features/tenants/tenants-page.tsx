@@ -7,6 +7,7 @@ import { plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
 import { Table, Td, Th, Tr } from "../../ui/table";
 import { TimeAgo } from "../preferences/time";
+import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { CreateTenant } from "./create-tenant-dialog";
 import { TenantSwitch } from "./tenant-switch";
@@ -25,7 +26,7 @@ export function TenantsPage() {
         <QueryView query={tenants} label="Loading tenants">
           {(rows) =>
             rows.length === 0 ? (
-              <Empty title="No tenants yet" command="npx lifeboat helm tenants create NAME">
+              <Empty title="No tenants yet" command={command.createTenant("NAME")}>
                 Create one, enable it, and give it an API key: without a key nobody can call the gateway.
               </Empty>
             ) : (
@@ -43,7 +44,10 @@ export function TenantsPage() {
                 {rows.map((tenant) => (
                   <Tr key={tenant.id}>
                     <Td label="Tenant">
-                      <Link href={`/tenants/${tenant.id}`} className="font-semibold underline-offset-4 hover:underline">
+                      <Link
+                        href={`/tenants/${tenant.id}`}
+                        className="font-semibold underline-offset-4 hover:underline"
+                      >
                         {tenant.name}
                       </Link>
                     </Td>
@@ -51,7 +55,8 @@ export function TenantsPage() {
                       <TenantSwitch tenant={tenant} />
                     </Td>
                     <Td label="API keys">
-                      {plural(tenant.keys.live, "key")} <span className="text-ink-soft">of {tenant.keys.total} ever made</span>
+                      {plural(tenant.keys.live, "key")}{" "}
+                      <span className="text-ink-soft">of {tenant.keys.total} ever made</span>
                     </Td>
                     <Td label="Created">
                       <TimeAgo at={tenant.createdAt} />
@@ -63,7 +68,7 @@ export function TenantsPage() {
           }
         </QueryView>
       </Card>
-      <Terminal commands={["npx lifeboat helm tenants list", "npx lifeboat helm tenants enable NAME"]} />
+      <Terminal commands={[command.tenants, command.switchTenant("NAME", true)]} />
     </>
   );
 }

@@ -30,7 +30,10 @@ export function useTenantSwitch() {
       },
       onSuccess: (stored) => {
         client.setQueryData(key, (rows) => rows?.map((row) => (row.id === stored.id ? stored : row)));
-        tellStored(`${stored.name} is ${stored.enabled ? "enabled" : "excluded"}`, `Stored as revision ${stored.revision}.`);
+        tellStored(
+          `${stored.name} is ${stored.enabled ? "enabled" : "excluded"}`,
+          `Stored as revision ${stored.revision}.`,
+        );
       },
       onSettled: () => {
         void client.invalidateQueries({ queryKey: key });

@@ -1,0 +1,31 @@
+/** The command line's form of what a page shows and does; one place, so that pages and program stay in step. */
+const helm = (...words: string[]) => `npx lifeboat helm ${words.join(" ")}`;
+
+export const command = {
+  pairs: helm("pair list"),
+  registerPair: (source: string, target: string) => helm("pair register", source, target),
+  calibrate: (
+    source: string,
+    target: string,
+    options: { corpus?: string; k?: number; method?: string; device?: string } = {},
+  ) =>
+    helm(
+      "calibrate --source-model",
+      source,
+      "--target-model",
+      target,
+      `--corpus ${options.corpus ?? "bundled"} --k ${options.k ?? 4}`,
+      ...(options.method && options.method !== "default" ? [`--method ${options.method}`] : []),
+      ...(options.device ? [`--device ${options.device}`] : []),
+    ),
+  calibrations: helm("calibration list"),
+  calibration: (id: string) => helm("calibration show", id, "--wait"),
+  tenants: helm("tenant list"),
+  createTenant: (name: string) => helm("tenant create", name),
+  switchTenant: (name: string, enable: boolean) => helm("tenant", enable ? "enable" : "disable", name),
+  createKey: (tenant: string) => helm("key create", tenant, "NAME"),
+  nodes: helm("node list"),
+  workers: helm("worker list"),
+  doctor: helm("doctor"),
+  switchHelm: (on: boolean) => helm("setting", on ? "enable" : "disable"),
+};
