@@ -70,4 +70,4 @@ it("seeds the bundled pairs through a worker, then gives each the run that was r
   const again = await control.restart();
   await again.stop();
   expect(await control.db.calibration.count()).toBe(2);
-}, 60_000);
+});

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Role } from "@helm/contracts";
 import { testDatabase } from "@helm/db/testing";
+import { vi } from "vitest";
 import type { Actor } from "../access/actor";
 import { startControlPlane } from "../boot";
 import { readConfig } from "../config";
@@ -16,6 +17,9 @@ export const ORIGIN = "http://127.0.0.1:3000";
 export const SETUP_TOKEN = "a-setup-token-for-tests";
 export const WORKER_TOKEN = "worker-join-token-for-tests";
 export const NODE_TOKEN = "node-join-token-for-tests";
+
+// A server, a database and real sockets for each file: generous, for machines that are busy with other things.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const createCaller = createCallerFactory(appRouter);
 
