@@ -1,0 +1,92 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "@playwright/test";
+import { everyPage } from "./every-page";
+import { running } from "./product";
+import { contextFor, type Look, visit } from "./visit";
+
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+for (const theme of ["light", "dark"] as const) {
+  test(`no page has a serious accessibility fault (${theme})`, async ({ browser }) => {
+    test.setTimeout(300_000);
+    for (const known of everyPage()) {
+      const context = await contextFor(browser, { theme, width: 1440 }, known.signedIn);
+      const page = await context.newPage();
+      await visit(page, known);
+      const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
+      const serious = violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+      expect.soft(serious, `${known.name}, ${theme}`).toEqual([]);
+      await context.close();
+    }
+  });
+}
+
+test("no page scrolls sideways at 320 px", async ({ browser }) => {
+  test.setTimeout(180_000);
+  for (const known of everyPage()) {
+    const context = await contextFor(browser, { theme: "light", width: 320 }, known.signedIn);
+    const page = await context.newPage();
+    await visit(page, known);
+    const beyond = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect.soft(beyond, known.name).toBe(0);
+    await context.close();
+  }
+});
+
+test("no page asks another host for anything, and none breaks the content security policy", async ({
+  browser,
+}) => {
+  test.setTimeout(180_000);
+  const own = new URL(running().urls.console).host;
+  for (const known of everyPage()) {
+    const context = await contextFor(browser, { theme: "light", width: 1440 }, known.signedIn);
+    const page = await context.newPage();
+    const foreign: string[] = [];
+    const refused: string[] = [];
+    page.on("request", (request) => {
+      const { host, protocol } = new URL(request.url());
+      if (protocol !== "data:" && protocol !== "blob:" && host !== own) foreign.push(request.url());
+    });
+    page.on("websocket", (socket) => {
+      if (new URL(socket.url()).host !== own) foreign.push(socket.url());
+    });
+    page.on("console", (message) => {
+      if (message.text().includes("Content Security Policy")) refused.push(message.text());
+    });
+    await visit(page, known);
+    expect.soft(foreign, known.name).toEqual([]);
+    expect.soft(refused, known.name).toEqual([]);
+    await context.close();
+  }
+});
+
+test("the Helm page can be used with the keyboard alone", async ({ browser }) => {
+  const look: Look = { theme: "light", width: 1440 };
+  const context = await contextFor(browser, look, true);
+  const page = await context.newPage();
+  await page.goto("/");
+  await page.getByRole("switch", { name: "Helm Intelligent Routing" }).focus();
+  await page.keyboard.press("Space");
+  const question = page.getByRole("dialog", { name: "Turn Helm off?" });
+  await expect(question).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(question).toBeHidden();
+  await expect(page.getByRole("switch", { name: "Helm Intelligent Routing" })).toBeFocused();
+  await context.close();
+});
+
+test("without a session every page leads to sign in, and from there back", async ({ browser }) => {
+  const context = await contextFor(browser, { theme: "light", width: 1440 }, false);
+  const page = await context.newPage();
+  await page.goto("/tenants");
+  await expect(page).toHaveURL(/\/sign-in\?next=%2Ftenants$/);
+  await page.getByLabel("Email").fill("nobody@example.org");
+  await page.getByLabel("Password").fill("not the right one");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "do not belong together" })).toBeVisible();
+  await context.close();
+});

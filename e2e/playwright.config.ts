@@ -1,0 +1,20 @@
+import { defineConfig } from "@playwright/test";
+import { browser } from "./browser";
+
+/** The whole real product in a real browser: one journey first, then every page looked at with what it left behind. */
+export default defineConfig({
+  globalSetup: "./global-setup.ts",
+  outputDir: "../test-results/e2e",
+  timeout: 60_000,
+  expect: { timeout: 20_000 },
+  fullyParallel: false,
+  workers: 1,
+  retries: 0,
+  forbidOnly: Boolean(process.env.CI),
+  reporter: "list",
+  use: { ...browser, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  projects: [
+    { name: "journey", testMatch: "journey.spec.ts" },
+    { name: "pages", testMatch: "pages.spec.ts", dependencies: ["journey"] },
+  ],
+});
