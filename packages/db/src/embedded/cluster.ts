@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PostgresBinaries } from "./binaries";
-import { commandFor, type Unprivileged } from "./unprivileged";
+import { commandFor, openWay, type Unprivileged } from "./unprivileged";
 
 export const ROLE = "helm";
 const UNFINISHED = "data.new-";
@@ -21,6 +21,7 @@ export async function ensureCluster(
   durable: boolean,
 ): Promise<Cluster> {
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  await openWay(stateDir, who);
   if (who.uid !== undefined) await chown(stateDir, who.uid, who.gid ?? who.uid);
   const dataDir = join(stateDir, "data");
   const password = await ensurePassword(stateDir);

@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { chmod, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 
 const NOBODY = 65534;
 
@@ -26,4 +28,23 @@ export function findUnprivileged(): Unprivileged {
 export function commandFor(who: Unprivileged, program: string, args: string[]): [string, string[]] {
   const [first, ...rest] = who.prefix;
   return first ? [first, [...rest, program, ...args]] : [program, args];
+}
+
+/**
+ * Where the process takes another uid, that user must be able to walk to `stateDir`. The folder around it is
+ * Helm's own and is opened for passing through; others are not touched. Errors: the folder that bars the way.
+ */
+export async function openWay(stateDir: string, who: Unprivileged): Promise<void> {
+  if (who.uid === undefined) return;
+  const own = dirname(stateDir);
+  for (let folder = own; folder !== dirname(folder); folder = dirname(folder)) {
+    const { mode } = await stat(folder);
+    if (mode & 0o001) continue;
+    if (folder === own) await chmod(folder, mode | 0o011);
+    else {
+      throw new Error(
+        `PostgreSQL refuses to run as root, and the user "nobody" cannot pass ${folder}. Allow user namespaces (unshare -U), set HELM_STATE_DIR to a folder outside it, or set DATABASE_URL.`,
+      );
+    }
+  }
 }
