@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import OpenAI from "openai";
 import { Admin, until } from "./demo/admin.mjs";
 import { calibrate } from "./demo/calibrate.mjs";
 import { longPrompt, rankByConfidence, someTasks } from "./demo/prompts.mjs";
@@ -74,6 +73,8 @@ async function showHelm(product, signal) {
   }
 
   console.log("\nSending requests");
+  // Loaded here: in a fresh clone it is not there before the installation above.
+  const { default: OpenAI } = await import("openai");
   const client = new OpenAI({ apiKey: key, baseURL: `${product.urls.gateway}/v1`, maxRetries: 0 });
   const rows = await sendAll(admin, client, pair, signal);
   console.log(`\n${table(rows)}`);
