@@ -87,6 +87,34 @@ def wait_for(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def test_it_ends_with_the_process_that_started_it(folders: dict[str, Path]) -> None:
+    """The starter prints the engine's pid and ready line and is killed; the engine must not be left over."""
+    starter = (
+        "import subprocess, sys; p = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True);"
+        "print(p.pid, flush=True); print(p.stdout.readline(), flush=True); p.wait()"
+    )
+    line = command(folders, "--listen", "127.0.0.1:0", "--exit-with-parent")
+    with subprocess.Popen(
+        [sys.executable, "-c", starter, *line],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2] / "src",
+    ) as parent:
+        pid = int(parent.stdout.readline())
+        assert "ready" in parent.stdout.readline()
+        parent.kill()
+    wait_for(lambda: not running_process(pid))
+
+
+def running_process(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
 def test_what_cannot_start_says_why(tmp_path: Path) -> None:
     empty = tmp_path / "nothing"
     arguments = ["--pilot", str(empty), "--listen", "127.0.0.1:0"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import socket
@@ -9,9 +10,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
+
+from lifeboat_kv.engine.generate import StreamWriter
 
 from .harness import RunningEngine, assert_same, running
 
@@ -206,7 +211,8 @@ class TestLeaving:
             "stream": True,
         }
         with engine.client.stream("POST", "/v1/completions", json=body) as response:
-            next(response.iter_lines())
+            lines = response.iter_lines()  # kept: a collected iterator closes its response
+            next(lines)
             assert engine.engine.schedulers["pilot"].running
         wait_until(engine.settled)
 
@@ -218,6 +224,37 @@ class TestLeaving:
             raw.sendall((head + body).encode())
             wait_until(lambda: bool(engine.engine.schedulers["target"].running))
         wait_until(engine.settled)
+
+    def test_a_client_that_does_not_read_is_cut_off(self) -> None:
+        """Its socket never takes the bytes: the write ends in time, and the transport is torn down."""
+        torn = []
+        transport: Any = SimpleNamespace(abort=lambda: torn.append(True))
+        response: Any = SimpleNamespace(write=lambda data: asyncio.sleep(60))
+        reply: Any = SimpleNamespace(chat=True, role_chunk=lambda: {"choices": []})
+        call: Any = SimpleNamespace(reply=reply)
+
+        async def flush() -> None:
+            writer = StreamWriter(call, response, transport, 0.05)
+            writer.open()
+            await writer.flush()
+
+        with pytest.raises(ConnectionResetError):
+            asyncio.run(flush())
+        assert torn == [True]
+
+    def test_who_leaves_while_waiting_is_forgotten(self, folders: dict[str, Path], prompt: Prompts) -> None:
+        one = {"pilot": folders["pilot"]}
+        body = {"model": "pilot", "prompt": prompt(9), "max_tokens": 4000, "ignore_eos": True, "stream": True}
+        with running(one, folders["pilot"], max_batch=1) as tiny:
+            waiting = tiny.engine.schedulers["pilot"].waiting
+            with tiny.client.stream("POST", "/v1/completions", json=body) as first:
+                lines = first.iter_lines()
+                next(lines)
+                with pytest.raises(httpx.ReadTimeout):
+                    tiny.client.post("/v1/completions", json=body, timeout=1.0)
+                wait_until(lambda: not waiting)
+                assert tiny.engine.schedulers["pilot"].running
+            wait_until(tiny.settled)
 
     def test_a_full_queue_is_a_typed_refusal(self, folders: dict[str, Path], prompt: Prompts) -> None:
         one = {"pilot": folders["pilot"]}

@@ -85,7 +85,8 @@ class Engine:
     def start(self) -> None:
         """Begins stepping; the rotary tables are made now and not in the first transfer."""
         for model in self.models.values():
-            model.rope.cos_sin(torch.arange(1))
+            reach = min(model.max_model_len, model.rope.limit or model.max_model_len)
+            model.rope.cos_sin(torch.arange(reach))
         self.loop.start(self.schedulers)
 
     def stop(self) -> None:

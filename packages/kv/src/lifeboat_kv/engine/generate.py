@@ -112,7 +112,7 @@ async def stream(engine: Engine, call: Call, request: web.Request) -> web.Stream
     response = web.StreamResponse(
         headers={"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
     )
-    writer = StreamWriter(call, response, engine.limits.write_seconds)
+    writer = StreamWriter(call, response, request.transport, engine.limits.write_seconds)
     try:
         batch = [await call.events.get()]
         if isinstance(batch[0][1], FailedEvent):
@@ -140,8 +140,15 @@ async def stream(engine: Engine, call: Call, request: web.Request) -> web.Stream
 class StreamWriter:
     """Server-sent events of one call. The last object carries what only the end knows."""
 
-    def __init__(self, call: Call, response: web.StreamResponse, limit: float) -> None:
+    def __init__(
+        self,
+        call: Call,
+        response: web.StreamResponse,
+        transport: asyncio.Transport | None,
+        limit: float,
+    ) -> None:
         self._call = call
+        self._transport = transport
         self._response = response
         self._limit = limit
         self._parts: list[bytes] = []
@@ -181,6 +188,9 @@ class StreamWriter:
         try:
             await asyncio.wait_for(self._response.write(data), self._limit)
         except TimeoutError as error:
+            # Closing would wait for the client to read what is buffered; it has shown that it does not.
+            if self._transport is not None:
+                self._transport.abort()
             raise ConnectionResetError("the client does not read its stream") from error
 
     async def close(self) -> None:

@@ -34,6 +34,7 @@ class EngineOptions:
     dtype: str
     threads: int | None
     exit_with_parent: bool
+    log_level: str
     limits: EngineLimits
 
 
@@ -59,6 +60,7 @@ def parse_options(argv: Sequence[str]) -> EngineOptions:
         dtype=given.dtype,
         threads=given.threads,
         exit_with_parent=given.exit_with_parent,
+        log_level=given.log_level,
         limits=limits,
     )
 
@@ -96,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", choices=DTYPES, default="auto")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--log-level", default="info")
     parser.add_argument(
         "--exit-with-parent", action="store_true", help="drain when the starting process is gone"
     )
