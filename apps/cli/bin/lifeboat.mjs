@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the bundled command line, bundling it first where that is missing or older than its sources.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -29,14 +29,37 @@ function isStale() {
   return sources.some((folder) => existsSync(folder) && newest(folder) > made);
 }
 
+/** Several may start at once: one bundles, the others wait for it. A lock older than a minute is a dead one's. */
+function locked(work) {
+  const lock = join(app, "dist", ".lock");
+  mkdirSync(dirname(lock), { recursive: true });
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch {
+      const made = existsSync(lock) ? statSync(lock, { throwIfNoEntry: false })?.mtimeMs : undefined;
+      if (made !== undefined && Date.now() - made > 60_000) rmSync(lock, { recursive: true, force: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
+  try {
+    return work();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
 if (existsSync(join(app, "src")) && isStale()) {
   if (!existsSync(join(checkout, "node_modules", "esbuild"))) {
     console.error("lifeboat: the checkout's packages are not installed. Run npm start, or npm ci, once.");
     process.exit(1);
   }
-  const built = spawnSync(process.execPath, [join(checkout, "scripts", "build-app.mjs"), app], {
-    stdio: ["ignore", 2, 2],
+  const status = locked(() => {
+    if (!isStale()) return 0;
+    const build = [join(checkout, "scripts", "build-app.mjs"), app];
+    return spawnSync(process.execPath, build, { stdio: ["ignore", 2, 2] }).status;
   });
-  if (built.status !== 0) process.exit(1);
+  if (status !== 0) process.exit(1);
 }
 await import(pathToFileURL(bundle).href);
