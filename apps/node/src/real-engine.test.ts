@@ -1,7 +1,13 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { HostClient, MAPPER_FILE } from "@helm/host";
 import OpenAI from "openai";
+import pino from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { PairRoom } from "./config/pair-room";
 import { compareWithOffline } from "./testing/equality";
 import { hasPython, type RealEngine, startRealEngine } from "./testing/real-engine";
+import { snapshotOf } from "./testing/signing";
 import { startTestGateway, type TestGateway, testKey } from "./testing/test-gateway";
 
 const say = (content: string) => [{ role: "user" as const, content }];
@@ -187,4 +193,50 @@ describe.runIf(hasPython())("the gateway before the reference engine", () => {
     const counts = await compareWithOffline(gateway, real, { prompts: 24, maxTokens: 24, transfer: "off" });
     expect(counts).toMatchObject({ transferred: 0, different: [] });
   }, 240_000);
+
+  it("makes a pair ready by a real transfer, and waits for a mapper it cannot fetch", async () => {
+    const { size } = await stat(join(real.mapperDir, real.mapperSha256, MAPPER_FILE));
+    const pair = { ...gateway.dials.pair, pilot_weights_sha256: null, target_weights_sha256: null };
+    const here = { ...pair, id: "here", mapper_sha256: real.mapperSha256, mapper_bytes: size };
+    const away = { ...pair, id: "away", mapper_sha256: "b".repeat(64), mapper_bytes: size };
+    const foreign = { ...here, id: "foreign", target_weights_sha256: "c".repeat(64) };
+    const artifacts = new HostClient({ controlUrl: "http://127.0.0.1:9" });
+    const room = new PairRoom(
+      {
+        mapperDir: real.mapperDir,
+        artifacts,
+        development: true,
+        canaryLengths: [48, 96],
+        canaryMs: 5_000,
+      },
+      pino({ level: "silent" }),
+      () => {},
+    );
+    try {
+      room.reconcile(snapshotOf(1, { pairs: [here, away, foreign] }), real.engine);
+      expect(room.readiness("foreign")).toMatchObject({ state: "REFUSED", code: "PAIR_MISMATCH" });
+      await expect.poll(() => room.readiness("here").state, { timeout: 60_000 }).toBe("READY");
+      expect(room.readiness("here").canary_at).toBeTruthy();
+      expect(room.readiness("away").state).toBe("FETCHING");
+      room.reconcile(snapshotOf(2, { pairs: [{ ...here, refusal: "NOT_ABOVE_PILOT" }] }), real.engine);
+      expect(room.list()).toEqual([{ pair_id: "here", state: "REFUSED", code: "NOT_ABOVE_PILOT" }]);
+    } finally {
+      room.close();
+      await artifacts.close();
+    }
+  }, 90_000);
+
+  it("serves again after its engine was killed", async () => {
+    const before = real.supervisor.pid;
+    if (before === null) throw new Error("the engine runs");
+    const asked = ask({ model: "target", messages: say(long), max_tokens: 2000, ignore_eos: true });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    process.kill(before, "SIGKILL");
+    const answer = await asked;
+    expect([502, 503]).toContain(answer.status);
+    expect(answer.body.error.message).not.toContain("socket");
+    await expect.poll(() => real.supervisor.current, { timeout: 10_000 }).toBeNull();
+    await expect.poll(() => real.supervisor.current, { timeout: 120_000 }).not.toBeNull();
+    expect(real.supervisor.pid).not.toBe(before);
+  }, 140_000);
 });

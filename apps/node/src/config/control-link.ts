@@ -38,6 +38,7 @@ export class ControlLink {
       this.sendReadiness();
     });
     this.socket.on("disconnect", (reason) => {
+      if (reason === "io client disconnect") return;
       this.log.warn({ reason }, "the control plane is gone; the node serves on with what it knows");
       // A server that cut us off does not expect us back by itself.
       if (reason === "io server disconnect") this.knockAgain();

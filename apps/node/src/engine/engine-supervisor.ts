@@ -45,6 +45,11 @@ export class EngineSupervisor {
     return this.serving;
   }
 
+  /** The engine's process; null while there is none. */
+  get pid(): number | null {
+    return this.child?.pid ?? null;
+  }
+
   start(): void {
     this.loop ??= this.run();
   }
@@ -183,9 +188,9 @@ function relayLog(child: GroupedChild, log: Logger): void {
 
 function parseLine(line: string): { level: string; message: string } | null {
   try {
-    const { level, message } = JSON.parse(line) as { level?: string; message?: string };
+    const { level, msg } = JSON.parse(line) as { level?: string; msg?: string };
     const known = level?.toLowerCase() ?? "";
-    return levels.has(known) && typeof message === "string" ? { level: known, message } : null;
+    return levels.has(known) && typeof msg === "string" ? { level: known, message: msg } : null;
   } catch {
     return null;
   }

@@ -13,6 +13,7 @@ const run = promisify(execFile);
 
 export interface RealEngine {
   socketPath: string;
+  mapperDir: string;
   mapperSha256: string;
   engine: ServingEngine;
   supervisor: EngineSupervisor;
@@ -80,6 +81,7 @@ export async function startRealEngine(): Promise<RealEngine> {
   await engine.client.loadMapper(mapperSha256);
   return {
     socketPath,
+    mapperDir,
     mapperSha256,
     engine,
     supervisor,

@@ -1,0 +1,63 @@
+import type { SnapshotPair } from "@helm/contracts";
+import { describe, expect, it } from "vitest";
+import type { ServingEngine } from "../engine/serving-engine";
+import { leastPayingLength } from "./canary";
+import { refusePair } from "./pair-room";
+
+const pair: SnapshotPair = {
+  id: "p",
+  pilot: "pilot",
+  target: "target",
+  mapper_sha256: "a".repeat(64),
+  mapper_bytes: 1,
+  refusal: null,
+  development: true,
+  pilot_weights_sha256: "w1",
+  target_weights_sha256: "w2",
+};
+
+function engineWith(weights: Record<string, string | null>): ServingEngine {
+  const models = Object.entries(weights).map(([id, weights_sha256]) => [id, { id, weights_sha256 }] as const);
+  return { models: new Map(models) } as unknown as ServingEngine;
+}
+
+describe("whether a pair may be used on this node", () => {
+  const good = engineWith({ pilot: "w1", target: "w2" });
+
+  it("is the snapshot's to refuse first", () => {
+    expect(refusePair({ ...pair, refusal: "NOT_ABOVE_PILOT" }, good, true)).toBe("NOT_ABOVE_PILOT");
+  });
+
+  it("asks for a mapper, and keeps a CPU's mapper to development nodes", () => {
+    expect(refusePair({ ...pair, mapper_sha256: null }, good, true)).toBe("NOT_CALIBRATED");
+    expect(refusePair(pair, good, false)).toBe("NOT_CALIBRATED");
+    expect(refusePair(pair, good, true)).toBeNull();
+    expect(refusePair({ ...pair, development: false }, good, false)).toBeNull();
+  });
+
+  it("asks for the very weights the mapper was made for", () => {
+    expect(refusePair(pair, engineWith({ pilot: "w1" }), true)).toBe("PAIR_MISMATCH");
+    expect(refusePair(pair, engineWith({ pilot: "w1", target: "other" }), true)).toBe("PAIR_MISMATCH");
+    expect(refusePair(pair, engineWith({ pilot: null, target: "w2" }), true)).toBeNull();
+  });
+});
+
+describe("from where on a transfer pays", () => {
+  const point = (tokens: number, native_ms: number, transfer_ms: number) => ({
+    tokens,
+    native_ms,
+    transfer_ms,
+  });
+
+  it("is the shortest length from which it is faster at every longer one too", () => {
+    expect(
+      leastPayingLength([point(64, 5, 3), point(256, 9, 12), point(1024, 40, 20), point(4096, 200, 60)]),
+    ).toBe(1024);
+    expect(leastPayingLength([point(64, 5, 3), point(256, 9, 4)])).toBe(64);
+  });
+
+  it("is nowhere where it is not faster at the longest", () => {
+    expect(leastPayingLength([point(64, 5, 3), point(256, 9, 9)])).toBeNull();
+    expect(leastPayingLength([])).toBeNull();
+  });
+});
