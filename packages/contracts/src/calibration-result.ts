@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { Assessment } from "./retention";
 import { CalibrationScores } from "./calibration-event";
+import { Assessment } from "./retention";
 import { Verdict } from "./states";
 
 const Arm = z.object({ retention: z.number(), low: z.number(), high: z.number(), n: z.number().int() });

@@ -21,6 +21,16 @@ export const CalibrationUpdate = z.object({
 });
 export type CalibrationUpdate = z.infer<typeof CalibrationUpdate>;
 export const ChangedHint = z.object({
-  topic: z.enum(["pairs", "calibrations", "nodes", "workers", "tenants", "settings", "snapshots", "routes", "audit"]),
+  topic: z.enum([
+    "pairs",
+    "calibrations",
+    "nodes",
+    "workers",
+    "tenants",
+    "settings",
+    "snapshots",
+    "routes",
+    "audit",
+  ]),
 });
 export type ChangedHint = z.infer<typeof ChangedHint>;

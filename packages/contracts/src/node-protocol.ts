@@ -103,7 +103,13 @@ export const NodeReadiness = z.object({
     name: z.string(),
     healthy: z.boolean(),
     development: z.boolean(),
-    models: z.array(z.object({ id: z.string(), weights_sha256: z.string().nullish(), max_model_len: z.number().int().nullish() })),
+    models: z.array(
+      z.object({
+        id: z.string(),
+        weights_sha256: z.string().nullish(),
+        max_model_len: z.number().int().nullish(),
+      }),
+    ),
   }),
   pairs: z.array(PairReadiness),
 });

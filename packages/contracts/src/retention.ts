@@ -41,7 +41,12 @@ export const SequenceCounts = z.object({
 });
 export type SequenceCounts = z.infer<typeof SequenceCounts>;
 
-export const Estimate = z.object({ value: z.number(), low: z.number(), high: z.number(), n: z.number().int() });
+export const Estimate = z.object({
+  value: z.number(),
+  low: z.number(),
+  high: z.number(),
+  n: z.number().int(),
+});
 export type Estimate = z.infer<typeof Estimate>;
 
 export const ArmScore = z.object({
@@ -57,7 +62,12 @@ export const Warning = z.enum(["NOT_ABOVE_PILOT", "TARGET_NOT_BETTER", "GATE_OVE
 export type Warning = z.infer<typeof Warning>;
 
 /** Why a run that fitted and scored FAILED all the same. */
-export const ScoreFailure = z.enum(["PROBES_TOO_SHORT", "PROBES_BLIND", "IDENTITY_MISSED", "SELF_MAP_MISSED"]);
+export const ScoreFailure = z.enum([
+  "PROBES_TOO_SHORT",
+  "PROBES_BLIND",
+  "IDENTITY_MISSED",
+  "SELF_MAP_MISSED",
+]);
 export type ScoreFailure = z.infer<typeof ScoreFailure>;
 
 /** Gate and warnings applied to a calibration's counts; made by packages/pairing, once, for CLI and server. */

@@ -79,7 +79,11 @@ export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>;
 
 /** Socket.IO /workers, event "calibration:event", acknowledged with EventAck; also POST /api/worker/jobs/:id/events. */
 export const NumberedEvent = z.object({ seq: z.number().int().min(1), event: CalibrationEvent });
-export const EventBatch = z.object({ job: z.string(), attempt: z.string(), events: z.array(NumberedEvent).min(1) });
+export const EventBatch = z.object({
+  job: z.string(),
+  attempt: z.string(),
+  events: z.array(NumberedEvent).min(1),
+});
 export type EventBatch = z.infer<typeof EventBatch>;
 export const EventAck = z.object({ ok: z.boolean(), last_seq: z.number().int(), code: z.string().nullish() });
 export type EventAck = z.infer<typeof EventAck>;
