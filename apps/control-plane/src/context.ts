@@ -28,8 +28,8 @@ export interface Context {
   log: Log;
   /** The transaction of a mutation, the plain client of a query. */
   db: Tx;
-  /** Set inside a transaction: entities that audit rows of it named. */
-  audited: Set<string>;
+  /** Set inside a transaction: entities it changed, and "audit" once it wrote such a row. */
+  touched: Set<string>;
   /** Run once the transaction has committed, never before. */
   afterCommit(work: () => void): void;
 }

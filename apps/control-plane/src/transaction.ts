@@ -18,13 +18,13 @@ export async function inTransaction<T>(
   work: (ctx: Context) => Promise<T>,
 ): Promise<T> {
   const after: (() => void)[] = [];
-  const audited = new Set<string>();
+  const touched = new Set<string>();
   const { db, hub } = outer.services;
   const result = await db.$transaction(
     async (tx) => {
-      const ctx: Context = { ...outer, db: tx, audited, afterCommit: (step) => after.push(step) };
+      const ctx: Context = { ...outer, db: tx, touched, afterCommit: (step) => after.push(step) };
       const value = await work(ctx);
-      if (options.audited && audited.size === 0) {
+      if (options.audited && !touched.has("audit")) {
         throw new HelmError(
           "INTERNAL",
           "Nothing was changed.",
@@ -41,15 +41,15 @@ export async function inTransaction<T>(
     { maxWait: 10_000, timeout: 30_000 },
   );
   for (const step of after) step();
-  for (const topic of hintTopics(audited)) hub.hint(topic);
+  for (const topic of hintTopics(touched)) hub.hint(topic);
   return result;
 }
 
-export function outsideTransaction(fields: Omit<Context, "db" | "audited" | "afterCommit">): Context {
+export function outsideTransaction(fields: Omit<Context, "db" | "touched" | "afterCommit">): Context {
   return {
     ...fields,
     db: fields.services.db,
-    audited: new Set(),
+    touched: new Set(),
     afterCommit: () => {
       throw new Error("afterCommit outside a transaction");
     },

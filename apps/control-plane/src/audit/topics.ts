@@ -3,6 +3,7 @@ import type { ChangedHint } from "@helm/contracts";
 type Topic = ChangedHint["topic"];
 
 const TOPICS: Record<string, Topic[]> = {
+  audit: ["audit"],
   user: [],
   setting: ["settings"],
   route: ["routes"],
@@ -19,10 +20,7 @@ const TOPICS: Record<string, Topic[]> = {
   snapshot: ["snapshots"],
 };
 
-export type AuditEntity = keyof typeof TOPICS & string;
-
 /** What an open page should read again after these entities changed. */
 export function hintTopics(entities: Set<string>): Topic[] {
-  if (entities.size === 0) return [];
-  return [...new Set<Topic>(["audit", ...[...entities].flatMap((entity) => TOPICS[entity] ?? [])])];
+  return [...new Set([...entities].flatMap((entity) => TOPICS[entity] ?? []))];
 }

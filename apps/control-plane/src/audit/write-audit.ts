@@ -32,5 +32,5 @@ export async function writeAudit(ctx: Context, facts: AuditFacts): Promise<void>
       requestId: ctx.requestId,
     },
   });
-  ctx.audited.add(facts.entity);
+  ctx.touched.add("audit").add(facts.entity);
 }

@@ -15,6 +15,6 @@ export async function refreshPairStatus(ctx: Context, pairId: string): Promise<P
       ? "TRANSFER_INELIGIBLE"
       : "NOT_CALIBRATED";
   await ctx.db.pair.update({ where: { id: pairId }, data: { status } });
-  ctx.audited.add("pair");
+  ctx.touched.add("pair");
   return status;
 }

@@ -11,6 +11,7 @@ import { recordAck } from "./record-ack";
 import { recordReadiness } from "./record-readiness";
 
 const ACK_MS = 15_000;
+const AGAIN_MS = 5_000;
 const step = { audited: false, publish: false };
 
 /** /nodes: both documents go out at connect and on every change; readiness and counters come in. */
@@ -52,7 +53,7 @@ class DocumentSender {
       while (this.again && this.socket.connected) {
         this.again = false;
         const newest = await readNewestDocuments(this.services.db);
-        if (newest) await this.send(newest);
+        if (newest && !(await this.send(newest))) setTimeout(() => this.push(), AGAIN_MS).unref();
       }
     } catch (error) {
       this.services.log.warn(
@@ -64,20 +65,17 @@ class DocumentSender {
     }
   }
 
-  /** The access list first: it holds the kill switch. */
-  private async send({ accessList, snapshot }: NewestDocuments): Promise<void> {
-    if (
-      this.sent.accessList !== accessList.sha256 &&
-      (await this.deliver("access-list", "access_list", accessList))
-    ) {
+  /** The access list first: it holds the kill switch. False where one got no ack and has to go out again. */
+  private async send({ accessList, snapshot }: NewestDocuments): Promise<boolean> {
+    if (this.sent.accessList !== accessList.sha256) {
+      if (!(await this.deliver("access-list", "access_list", accessList))) return false;
       this.sent.accessList = accessList.sha256;
     }
-    if (
-      this.sent.snapshot !== snapshot.sha256 &&
-      (await this.deliver("snapshot", "routing_snapshot", snapshot))
-    ) {
+    if (this.sent.snapshot !== snapshot.sha256) {
+      if (!(await this.deliver("snapshot", "routing_snapshot", snapshot))) return false;
       this.sent.snapshot = snapshot.sha256;
     }
+    return true;
   }
 
   private async deliver(

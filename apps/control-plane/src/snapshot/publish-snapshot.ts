@@ -25,7 +25,7 @@ export async function publishSnapshot(ctx: Context): Promise<number> {
   await ctx.db.routingSnapshot.create({
     data: { generation, contentSha256, reason: ctx.requestId, ...signed },
   });
-  ctx.audited.add("snapshot");
+  ctx.touched.add("snapshot");
   ctx.afterCommit(() => ctx.services.hub.pushDocuments());
   return generation;
 }

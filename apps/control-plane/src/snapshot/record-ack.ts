@@ -32,5 +32,5 @@ export async function recordAck({ ctx, input }: Call<AckInput>): Promise<void> {
     const ackedGeneration = Math.max(before.ackedGeneration, ack.generation);
     await ctx.db.nodeState.update({ where: { nodeId }, data: { ackedGeneration, nackReason: null } });
   }
-  ctx.audited.add("node");
+  ctx.touched.add("node");
 }

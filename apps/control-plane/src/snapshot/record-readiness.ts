@@ -18,5 +18,5 @@ export async function recordReadiness({ ctx, input }: Call<NodeReadiness>): Prom
     where: { id: nodeId },
     data: { engine: input.engine.name, lastSeenAt: new Date() },
   });
-  ctx.audited.add("node");
+  ctx.touched.add("node");
 }
