@@ -64,5 +64,9 @@ function watchSignals(stopping) {
   return new Promise((resolve) => {
     stopping.signal.addEventListener("abort", resolve, { once: true });
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => stopping.abort());
+    // An npm that is killed takes nobody along.
+    const parent = process.ppid;
+    if (process.env.npm_lifecycle_event)
+      setInterval(() => process.ppid !== parent && stopping.abort(), 1_000).unref();
   });
 }
