@@ -45,7 +45,7 @@ export class Node {
     const { config, identity, hardware, log } = parts;
     const documents = new DocumentStore(join(config.stateDir, "config", identity.id));
     this.configuration = new Configuration(documents, identity.signing_key, log);
-    this.artifacts = new HostClient({ controlUrl: identity.control_url, credential: identity.credential });
+    this.artifacts = new HostClient({ controlUrl: config.controlUrl, credential: identity.credential });
     this.pairs = new PairRoom(
       {
         mapperDir: this.mapperDir,
@@ -71,7 +71,8 @@ export class Node {
     this.reconcile();
     this.link = new ControlLink(
       {
-        identity,
+        controlUrl: config.controlUrl,
+        credential: identity.credential,
         configuration: this.configuration,
         stats: this.stats,
         readiness: () => this.readiness(),

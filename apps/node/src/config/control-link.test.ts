@@ -61,12 +61,8 @@ it("takes documents with an ack each, and sends readiness and counters", async (
   const used: string[] = [];
   const link = new ControlLink(
     {
-      identity: {
-        control_url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-        id: "n",
-        credential: "secret",
-        signing_key: signer.publicKey,
-      },
+      controlUrl: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+      credential: "secret",
       configuration,
       stats,
       readiness: () => readiness,

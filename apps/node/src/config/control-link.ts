@@ -1,5 +1,5 @@
 import { type NodeAck, type NodeReadiness, SignedDocument } from "@helm/contracts";
-import { type HostIdentity, type Logger, openHostSocket } from "@helm/host";
+import { type Logger, openHostSocket } from "@helm/host";
 import type { Socket } from "socket.io-client";
 import type { StatsCollector } from "../gateway/stats";
 import type { Configuration } from "./configuration";
@@ -11,7 +11,8 @@ const KNOCK_AGAIN_MS = 5_000;
 const ACK_MS = 10_000;
 
 export interface ControlLinkParts {
-  identity: HostIdentity;
+  controlUrl: string;
+  credential: string;
   configuration: Configuration;
   stats: StatsCollector;
   readiness: () => NodeReadiness;
@@ -30,8 +31,8 @@ export class ControlLink {
     private readonly parts: ControlLinkParts,
     private readonly log: Logger,
   ) {
-    const { control_url, credential } = parts.identity;
-    this.socket = openHostSocket({ controlUrl: control_url, namespace: "/nodes", credential });
+    const { controlUrl, credential } = parts;
+    this.socket = openHostSocket({ controlUrl, namespace: "/nodes", credential });
     this.socket.on("connect", () => {
       this.refused = false;
       this.log.info("connected to the control plane");
