@@ -1,4 +1,5 @@
 // npm start: installs what is missing, builds what changed, brings Helm up and prints where it is.
+import { endActive } from "./lib/command.mjs";
 import { ensureBuilt, ensureInstalled } from "./lib/ensure-all.mjs";
 import { ensureNodeVersion } from "./lib/ensure-node.mjs";
 import { STATE } from "./lib/paths.mjs";
@@ -17,14 +18,14 @@ await main(async () => {
   console.log(dev ? "Helm, with reload" : "Helm");
   const stopping = new AbortController();
   const signals = watchSignals(stopping);
-  await ensureInstalled();
-  if (dev) await ensureBuilt({ console: false });
-  else await ensureBuilt();
-  if (stopping.signal.aborted) return;
+  stopping.signal.addEventListener("abort", endActive, { once: true });
 
   let product;
   let failed = false;
   try {
+    await ensureInstalled();
+    await ensureBuilt({ console: !dev });
+    stopping.signal.throwIfAborted();
     product = await startProduct({
       dev,
       signal: stopping.signal,
@@ -38,11 +39,9 @@ await main(async () => {
     });
   } catch (error) {
     if (error instanceof AlreadyRunning) return sayRunning(error.record);
-    if (stopping.signal.aborted) {
-      process.exitCode = failed ? 1 : 0;
-      return console.log("Stopped.");
-    }
-    throw error;
+    if (!stopping.signal.aborted) throw error;
+    console.log("Stopped.");
+    process.exit(failed ? 1 : 0);
   }
   console.log(summary(product));
   await signals;

@@ -14,7 +14,7 @@ export class Admin {
     await this.change("setup.createAdministrator", { token: setupToken, name: "Demo", ...who });
     const response = await fetch(`${this.base}/api/auth/sign-in/email`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", origin: this.base },
       body: JSON.stringify(who),
     });
     this.token = response.headers.get("set-auth-token");

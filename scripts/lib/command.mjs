@@ -4,6 +4,13 @@ import { join } from "node:path";
 import { INSTALL_LOGS, ROOT } from "./paths.mjs";
 import { Sorry } from "./sorry.mjs";
 
+const active = new Set();
+
+/** Ends what `run` has started and not finished. */
+export function endActive() {
+  for (const child of active) child.kill("SIGTERM");
+}
+
 /** Runs a program to its end with its output in a log file; a failure shows the log's tail. */
 export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
   mkdirSync(INSTALL_LOGS, { recursive: true });
@@ -16,6 +23,7 @@ export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    active.add(child);
     const collect = (chunk) => {
       sink.write(chunk);
       output += chunk;
@@ -25,6 +33,7 @@ export function run(command, args, { log, cwd = ROOT, env = {}, hint = "" }) {
     child.once("error", (error) => reject(new Sorry(`${command} could not be run: ${error.message}`)));
     child.once("close", (code, signal) => {
       sink.end();
+      active.delete(child);
       if (code === 0) return resolve();
       const lines = shorten(output.trim().split("\n"));
       reject(

@@ -14,7 +14,8 @@ export async function ensurePython() {
   const constraints = join(KV, "constraints.txt");
   const digest = () => digestOf([constraints, join(KV, "pyproject.toml")]);
   const stamp = join(VENV, ".helm-installed");
-  if (!existsSync(VENV_PYTHON)) {
+  // An environment whose making was interrupted has a Python and no pip.
+  if (!existsSync(stamp) && ask(VENV_PYTHON, ["-m", "pip", "--version"]) === null) {
     const python = await findPython();
     rmSync(VENV, { recursive: true, force: true });
     await once({
