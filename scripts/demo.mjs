@@ -1,7 +1,9 @@
 // npm run demo: the whole product on free ports, a real calibration, a mix of requests, one table; leaves nothing behind.
+// Usage: npm run demo [-- --corpus NAME]   another corpus of the worker's folder, a shorter one for a quick look.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { Admin, until } from "./demo/admin.mjs";
 import { calibrate } from "./demo/calibrate.mjs";
 import { longPrompt, rankByConfidence, someTasks } from "./demo/prompts.mjs";
@@ -13,6 +15,7 @@ import { startProduct } from "./lib/product.mjs";
 import { main, Sorry } from "./lib/sorry.mjs";
 
 const TENANT = "demo";
+const { corpus } = parseArgs({ options: { corpus: { type: "string", default: "bundled" } } }).values;
 
 await main(async () => {
   ensureNodeVersion();
@@ -56,7 +59,7 @@ async function showHelm(product, signal) {
     console.log("  This host has no accelerator: Helm runs in development mode on the CPU.");
 
   console.log("\nCalibrating the bundled pair");
-  const pair = await eligiblePair(admin, device, signal);
+  const pair = await eligiblePair(admin, { device, corpus, signal });
 
   console.log("\nSwitching Helm on");
   const key = await switchOn(admin, pair);
@@ -90,16 +93,16 @@ async function showHelm(product, signal) {
 }
 
 /** The pilot's pair where it clears the gate and may be routed; otherwise the control, and that is said. */
-async function eligiblePair(admin, device, signal) {
+async function eligiblePair(admin, how) {
   const pairs = await until("Registering the bundled pairs", 120_000, async () => {
-    signal.throwIfAborted();
+    how.signal.throwIfAborted();
     const found = await admin.ask("pair.list");
     return found.length >= 3 ? found : null;
   });
   const wanted = pairs.find((pair) => pair.source.id === "pilot" && pair.target.id === "target");
   const control = pairs.find((pair) => pair.control);
   if (!wanted || !control) throw new Sorry("The bundled pairs are not registered.");
-  const run = await calibrate(admin, wanted, device, signal);
+  const run = await calibrate(admin, wanted, how);
   const { requireBeatsPilot } = await admin.ask("setting.get");
   const warned = (run.assessment.warnings ?? []).filter((one) => one !== "GATE_OVERFITTED");
   const held = requireBeatsPilot && warned.length > 0;
@@ -108,7 +111,7 @@ async function eligiblePair(admin, device, signal) {
     run.verdict === "CLEARED" ? `is kept from routing (${warned.join(", ")})` : "did not clear the gate";
   console.log(`  ${wanted.name} ${why}. The table below uses the control ${control.name}: a map of the`);
   console.log("  target to itself. It shows the machinery, not a saving: pilot and target are one model.");
-  const checked = await calibrate(admin, control, device, signal);
+  const checked = await calibrate(admin, control, how);
   if (checked.verdict !== "CLEARED") throw new Sorry("The control does not clear the gate either.");
   const route = await admin.ask("route.get");
   await admin.change("route.update", { name: route.name, pairId: control.id, revision: route.revision });

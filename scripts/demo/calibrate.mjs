@@ -6,8 +6,8 @@ const terminal = process.stdout.isTTY && !process.env.CI;
 const OPEN = new Set(["QUEUED", "RUNNING"]);
 
 /** Starts a calibration on the worker and follows it to its end; returns the finished run. */
-export async function calibrate(admin, pair, device, signal) {
-  const { id } = await admin.change("calibration.start", { pairId: pair.id, device });
+export async function calibrate(admin, pair, { device, corpus, signal }) {
+  const { id } = await admin.change("calibration.start", { pairId: pair.id, device, corpus });
   const started = Date.now();
   let said = "";
   const run = await until(`The calibration of ${pair.name}`, 45 * 60_000, async () => {

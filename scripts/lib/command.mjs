@@ -53,6 +53,6 @@ function shorten(lines) {
 
 /** The output of a short command, or null where it fails or is missing. */
 export function ask(command, args, options = {}) {
-  const result = spawnSync(command, args, { encoding: "utf8", timeout: 20_000, ...options });
+  const result = spawnSync(command, args, { encoding: "utf8", timeout: 60_000, ...options });
   return result.status === 0 ? result.stdout.trim() : null;
 }
