@@ -87,7 +87,7 @@ def test_counts_cover_every_gate_and_report_sequence_once(events) -> None:
     assert all(len({r["id"] for r in found}) == len(found) == 120 for found in gate.values())
     assert {"mapper", "pilot_alone", "identity", "self_map", "plain_ridge"} <= set(gate)
     for row in gate["mapper"]:
-        assert 2 <= len(row["prefixes"]) <= 4 and row["first"]["total"] == len(row["prefixes"])
+        assert 2 <= len(row["prefixes"]) <= 3 and row["first"]["total"] == len(row["prefixes"])
         assert row["recovered"] >= 0 and row["kl_sum"] >= 0
     assert sum(r["split"] == "report" for a, r in rows if a == "mapper") == 10
 
@@ -186,7 +186,7 @@ def test_splits_are_disjoint_and_follow_from_content_alone(made) -> None:
 def test_points_stay_in_range_and_never_change() -> None:
     sequence = Sequence("x", "a", tuple(range(90)), (20, 70, 71, 72, 73, 74, 75, 89))
     points = points_of(0, sequence, 80)
-    assert len(points) == 4 and all(64 <= p.prefix <= 80 for p in points)
+    assert len(points) == 3 and all(64 <= p.prefix <= 80 for p in points)
     plain = Sequence("y", "a", tuple(range(90)))
     assert points_of(0, plain, 512) == points_of(0, plain, 512)
     assert len(points_of(0, plain, 512)) == 2

@@ -35,7 +35,7 @@ from .tail import TAIL_DIVISOR, TAIL_MAXIMUM
 LEAST_POSITIONS = 200
 IDENTITY_LEAST = {torch.float32: 0.999, torch.bfloat16: 0.99}
 SELF_MAP_LEAST = 0.98
-_ROWS_WANTED = 128_000
+_ROWS_WANTED = 64_000
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _score(run: _Run, rivals: Rivals) -> tuple[Score, Score]:
             run.ends,
             names,
             longest=sizes.seq_len,
-            group_tokens=run.options.batch_tokens,
+            group_tokens=2 * run.options.batch_tokens,
             device=run.device,
             progress=lambda done: run.events.progress(before + weight * done, total, "sequences"),
         )

@@ -9,46 +9,48 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..capture import body
+
+
+@contextmanager
+def recording(model: Any, feeds: list[list[int]], wanted: list[int]) -> Iterator[list[Tensor]]:
+    """Keeps each layer's attention output [sum(wanted), heads * d] at the batch's answer positions.
+
+    Taken before the output projection; the list is filled while the block runs the model once.
+    """
+    taken: list[Tensor] = []
+
+    def keep(_module: Any, inputs: tuple[Tensor, ...]) -> None:
+        out = inputs[0]
+        rows = [out[i, len(f) - n : len(f)] for i, (f, n) in enumerate(zip(feeds, wanted, strict=True))]
+        taken.append(torch.cat(rows).float())
+
+    layers = getattr(body(model), "layers", [])
+    hooks = [layer.self_attn.o_proj.register_forward_pre_hook(keep) for layer in layers]
+    try:
+        yield taken
+    finally:
+        for hook in hooks:
+            hook.remove()
+
 
 class AttentionCosine:
-    """Mean cosine of the attention layers' outputs, native run against transferred run.
+    """Mean cosine of attention outputs, native run against transferred run, by layer.
 
     Both runs are those the answer is scored in, so that a layer's output also carries what earlier
-    layers already moved. Taken before the output projection, over all heads of a layer at once.
+    layers already moved.
     """
 
     def __init__(self) -> None:
-        self._taken: dict[str, list[Tensor]] = {}
         self._sum: Tensor | None = None
         self._rows = 0
 
-    @contextmanager
-    def recording(self, model: Any, name: str, feeds: list[list[int]], wanted: list[int]) -> Iterator[None]:
-        """Keeps every layer's output [sum(wanted), heads * d] at the answer positions of the batch."""
-        taken = self._taken[name] = []
-
-        def keep(_module: Any, inputs: tuple[Tensor, ...]) -> None:
-            out = inputs[0]
-            rows = [out[i, len(f) - n : len(f)] for i, (f, n) in enumerate(zip(feeds, wanted, strict=True))]
-            taken.append(torch.cat(rows).float())
-
-        layers = getattr(getattr(model, model.base_model_prefix), "layers", [])
-        hooks = [layer.self_attn.o_proj.register_forward_pre_hook(keep) for layer in layers]
-        try:
-            yield
-        finally:
-            for hook in hooks:
-                hook.remove()
-
-    def compare(self) -> None:
-        """Adds the batch just recorded as "native" and as "mapped"."""
-        native, mapped = self._taken.pop("native"), self._taken.pop("mapped")
-        sums = [
-            torch.cosine_similarity(a, b, dim=-1).double().sum() for a, b in zip(native, mapped, strict=True)
-        ]
-        if not sums:
+    def add(self, native: list[Tensor], mapped: list[Tensor]) -> None:
+        """One batch, both as `recording` gave them."""
+        if not native:
             return
-        batch = torch.stack(sums).cpu()
+        cosines = [torch.cosine_similarity(a, b, dim=-1) for a, b in zip(native, mapped, strict=True)]
+        batch = torch.stack([c.double().sum() for c in cosines]).cpu()
         self._sum = batch if self._sum is None else self._sum + batch
         self._rows += native[0].shape[0]
 

@@ -9,7 +9,7 @@ from ..corpus import SHORTEST_PREFIX, Sequence
 from ..tail import tail_length
 
 FEWEST_POINTS = 2
-MOST_POINTS = 4
+MOST_POINTS = 3
 ANSWER_TOKENS = 64
 
 
@@ -27,7 +27,7 @@ class Point:
 
 
 def points_of(row: int, sequence: Sequence, longest: int) -> list[Point]:
-    """Two to four points with prefixes of 64 ... `longest` tokens: the corpus's cuts, filled up at random.
+    """Two or three points with prefixes of 64 ... `longest` tokens: the corpus's cuts, filled up at random.
 
     The random ones follow from the sequence's digest alone, so that a pair's probes never change.
     """

@@ -37,6 +37,11 @@ class RoomyLayer(DynamicLayer):
         self._show()
         return self.keys, self.values
 
+    def shrink(self, kept: list[int]) -> None:
+        """Drops all batch rows but `kept`."""
+        self._k, self._v = self._k[kept], self._v[kept]
+        self._show()
+
     def _show(self) -> None:
         self.keys, self.values = self._k[..., : self._used, :], self._v[..., : self._used, :]
 
@@ -95,6 +100,12 @@ class Continuation:
         )
         return out.last_hidden_state
 
+    def keep(self, kept: list[int]) -> None:
+        """Goes on with the items at the places `kept` only."""
+        for layer in self.cache.layers:
+            layer.shrink(kept)
+        self.lengths, self.mask = self.lengths[kept], self.mask[kept]
+
 
 @torch.no_grad()
 def greedy_answers(
@@ -106,17 +117,22 @@ def greedy_answers(
     """
     run = Continuation.start(model, layers, lengths, count)
     answers: list[list[int]] = [[] for _ in lengths]
-    open_items = [True] * len(lengths)
+    running = list(range(len(lengths)))
     ids = torch.tensor(last, device=layers[0][0].device)[:, None]
     for _ in range(count):
         hidden = run.feed(ids, torch.ones_like(ids))
         ids = model.lm_head(hidden[:, -1:]).argmax(dim=-1)
-        for index, token in enumerate(ids[:, 0].tolist()):
-            if open_items[index]:
-                answers[index].append(token)
-                open_items[index] = token not in ends
-        if not any(open_items):
+        for place, token in enumerate(ids[:, 0].tolist()):
+            if not (answers[running[place]] and answers[running[place]][-1] in ends):
+                answers[running[place]].append(token)
+        kept = [place for place, item in enumerate(running) if answers[item][-1] not in ends]
+        if not kept:
             break
+        # Rows that have ended are carried along until a third of the batch is idle; then it shrinks.
+        if len(kept) <= 2 * len(running) // 3:
+            run.keep(kept)
+            ids = ids[kept]
+            running = [running[place] for place in kept]
     return answers
 
 
