@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import { HostClient, HostRequestError } from "@helm/host";
 import { z } from "zod";
 import type { Context } from "../context";
 import { Failure, usage } from "../failure";
@@ -28,31 +29,40 @@ export async function logout({ config, screen }: Context): Promise<void> {
 }
 
 async function signIn(origin: string, email: string, password: string): Promise<string> {
-  let response: Response;
+  // Not by fetch: it marks its requests as a browser's, and of those the server asks for an origin.
+  const client = new HostClient({ controlUrl: origin });
   try {
-    response = await fetch(new URL("/api/auth/sign-in/email", origin), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ email, password }),
-      signal: AbortSignal.timeout(15_000),
-    });
-  } catch {
-    throw new Failure(
-      1,
-      "SERVER_UNREACHABLE",
-      `${origin} cannot be reached. Check the address and that the server runs.`,
-    );
+    const response = await client.open("POST", "/api/auth/sign-in/email", { json: { email, password } });
+    await response.body.dump();
+    const token = response.headers["set-auth-token"];
+    if (typeof token === "string") return token;
+    throw new Failure(1, "SIGN_IN_FAILED", `${origin} signs in but gives no token: it is no Helm server.`);
+  } catch (error) {
+    throw error instanceof HostRequestError ? refused(origin, error.status) : error;
+  } finally {
+    await client.close();
   }
-  const token = response.headers.get("set-auth-token");
-  if (response.ok && token) return token;
-  if (response.status === 429)
-    throw new Failure(1, "RATE_LIMITED", "Too many tries. Wait a minute and try again.");
-  if (response.status === 401) throw new Failure(1, "SIGN_IN_REFUSED", "E-mail or password is wrong.");
-  throw new Failure(
-    1,
-    "SIGN_IN_FAILED",
-    `${origin} answered the sign-in with ${response.status}: it is no Helm server, or not ready.`,
-  );
+}
+
+function refused(origin: string, status: number): Failure {
+  switch (status) {
+    case 0:
+      return new Failure(
+        1,
+        "SERVER_UNREACHABLE",
+        `${origin} cannot be reached. Check the address and that the server runs.`,
+      );
+    case 401:
+      return new Failure(1, "SIGN_IN_REFUSED", "E-mail or password is wrong.");
+    case 429:
+      return new Failure(1, "RATE_LIMITED", "Too many tries. Wait a minute and try again.");
+    default:
+      return new Failure(
+        1,
+        "SIGN_IN_FAILED",
+        `${origin} answered the sign-in with ${status}: it is no Helm server, or not ready.`,
+      );
+  }
 }
 
 async function ask(question: string, hidden: boolean): Promise<string> {
