@@ -30,7 +30,7 @@ export default defineConfig({
       root: room.root,
       test: {
         name: room.name,
-        include: ["**/*.test.ts", "**/*.test.tsx"],
+        include: ["**/*.test.ts", "**/*.test.tsx", "**/*.test.mjs"],
         exclude: ["**/node_modules/**", "**/dist/**", "**/.next/**"],
         globalSetup: room.database ? [databaseSetup] : [],
         testTimeout: 20_000,

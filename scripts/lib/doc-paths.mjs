@@ -11,9 +11,13 @@ export function findDocFaults() {
   const tops = new Set(readdirSync(ROOT));
   return documents().flatMap((file) => {
     const text = readFileSync(file, "utf8");
-    const faults = [...pathFaults(text, dirname(file), tops), ...commandFaults(text, scripts)];
-    return faults.map((fault) => `${relative(ROOT, file)}: ${fault}`);
+    return faultsIn(text, dirname(file), tops, scripts).map((fault) => `${relative(ROOT, file)}: ${fault}`);
   });
+}
+
+/** Faults of one text that lies in `folder`; `tops` are the names in the root, `scripts` npm's. */
+export function faultsIn(text, folder, tops, scripts) {
+  return [...pathFaults(text, folder, tops), ...commandFaults(text, scripts)];
 }
 
 function documents() {

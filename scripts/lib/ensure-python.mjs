@@ -30,7 +30,7 @@ export async function ensurePython() {
     stamp,
     digest,
     work: async () => {
-      const pip = ["-m", "pip", "install", "--disable-pip-version-check", "-c", constraints];
+      const pip = ["-m", "pip", "install", "--no-compile", "--disable-pip-version-check", "-c", constraints];
       const hint = "Is the Python package index reachable? ";
       // torch first and alone: pip then takes a build that the host's own configuration offers.
       await run(VENV_PYTHON, [...pip, "torch"], { log: "pip-torch", hint });

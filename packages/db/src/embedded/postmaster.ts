@@ -34,7 +34,7 @@ async function commandLine(pid: number): Promise<string> {
     const raw = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     return raw.replaceAll("\0", " ");
   }
-  return spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "";
+  return spawnSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "";
 }
 
 /** Ends the server: fast shutdown first, then immediate (it recovers from its log at the next start). */
