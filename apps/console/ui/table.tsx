@@ -48,7 +48,7 @@ export function Tr({ children }: { children: ReactNode }) {
   );
 }
 
-/** `label` is the column's name, shown before the value on narrow screens. */
+/** `label` is the column's name, shown before the value on narrow screens; there a cell without content is left out. */
 export function Td({
   label,
   children,
@@ -58,16 +58,18 @@ export function Td({
   children?: ReactNode;
   className?: string;
 }) {
+  const empty = children === null || children === undefined || children === false;
   return (
     <td
       role="cell"
       className={clsx(
-        "px-2 py-3 align-middle max-md:flex max-md:items-center max-md:gap-3 max-md:px-0 max-md:py-1",
+        "px-2 py-3 align-middle max-md:items-center max-md:gap-2 max-md:px-0 max-md:py-1",
+        empty ? "max-md:hidden" : "max-md:flex",
         className,
       )}
     >
       {label ? (
-        <span aria-hidden="true" className="w-24 shrink-0 text-[0.75rem] text-ink-soft md:hidden">
+        <span aria-hidden="true" className="w-19 shrink-0 text-[0.75rem] text-ink-soft md:hidden">
           {label}
         </span>
       ) : null}

@@ -13,6 +13,15 @@ import { StageList } from "./stage-list";
 import { type Sample, timeLeft, timeLeftWords } from "./time-left";
 import type { Run } from "./use-run-feed";
 
+const TONE: Record<CalibrationState, "busy" | "good" | "bad" | "plain"> = {
+  QUEUED: "plain",
+  RUNNING: "busy",
+  SUCCEEDED: "good",
+  FAILED: "bad",
+  CANCELLED: "plain",
+  LOST: "plain",
+};
+
 export function RunLive({
   run,
   feed,
@@ -63,7 +72,7 @@ export function RunLive({
                     : null}
             </span>
           </div>
-          <Progress percent={percent} label="Calibration" />
+          <Progress percent={percent} label="Calibration" tone={TONE[state]} />
           <p className="mt-1.5 min-h-5 text-[0.8125rem] text-ink-soft">
             {running && feed?.rate
               ? `${count(Math.round(feed.rate))} ${feed.unit ?? "steps"} a second`
@@ -75,7 +84,7 @@ export function RunLive({
             ) : null}
           </p>
           <div className="mt-2">
-            <StageList stage={feed?.stage ?? run.stage} done={state === "SUCCEEDED"} />
+            <StageList stage={feed?.stage ?? run.stage} state={state} />
           </div>
         </Card>
         <Card title="Log" hint={feed && feed.attempt > 1 ? `Of attempt ${feed.attempt}.` : undefined}>

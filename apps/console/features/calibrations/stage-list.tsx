@@ -1,5 +1,6 @@
-import { CalibrationStage } from "@helm/contracts";
-import { Check } from "lucide-react";
+import { CalibrationStage, type CalibrationState } from "@helm/contracts";
+import { Check, Minus, X } from "lucide-react";
+import type { ReactNode } from "react";
 
 const WORDS: Record<CalibrationStage, string> = {
   inspect: "Read both models",
@@ -11,39 +12,77 @@ const WORDS: Record<CalibrationStage, string> = {
   write: "Write the mapper",
 };
 
-export function StageList({ stage, done }: { stage: string | null; done: boolean }) {
+type Look = "passed" | "current" | "failed" | "stopped" | "ahead";
+
+const LOOK: Record<Look, { ring: string; icon: ReactNode; said: string }> = {
+  passed: {
+    ring: "border-good bg-good text-card",
+    icon: <Check className="size-3" strokeWidth={3.5} />,
+    said: "done",
+  },
+  current: {
+    ring: "border-busy",
+    icon: <i className="size-2 animate-pulse rounded-full bg-busy" />,
+    said: "now",
+  },
+  failed: {
+    ring: "border-bad bg-bad text-card",
+    icon: <X className="size-3" strokeWidth={3.5} />,
+    said: "failed here",
+  },
+  stopped: {
+    ring: "border-ink-soft text-ink-soft",
+    icon: <Minus className="size-3" strokeWidth={3.5} />,
+    said: "stopped here",
+  },
+  ahead: { ring: "border-line", icon: null, said: "not reached" },
+};
+
+/** The stages in order; the one a run stands at or ended in says which of the two it is. */
+export function StageList({ stage, state }: { stage: string | null; state: CalibrationState }) {
   const at = CalibrationStage.options.indexOf(stage as CalibrationStage);
   return (
     <ol className="space-y-0.5">
       {CalibrationStage.options.map((name, index) => {
-        const passed = done || index < at;
-        const current = !done && index === at;
+        const look = lookOf(index, at, state);
+        const { ring, icon, said } = LOOK[look];
+        const here = look !== "passed" && look !== "ahead";
         return (
           <li
             key={name}
-            aria-current={current ? "step" : undefined}
+            aria-current={look === "current" ? "step" : undefined}
             className="flex items-start gap-2.5 py-1"
           >
             <span
               aria-hidden="true"
-              className={`mt-0.5 flex size-4.5 shrink-0 items-center justify-center rounded-full border-2 ${
-                passed ? "border-good bg-good text-card" : current ? "border-busy" : "border-line"
-              }`}
+              className={`mark-forced mt-0.5 flex size-4.5 shrink-0 items-center justify-center rounded-full border-2 ${ring}`}
             >
-              {passed ? (
-                <Check className="size-3" strokeWidth={3.5} />
-              ) : current ? (
-                <i className="size-2 animate-pulse rounded-full bg-busy" />
-              ) : null}
+              {icon}
             </span>
-            <span className={current ? "font-semibold" : passed ? "" : "text-ink-soft"}>
+            <span className={here ? "font-semibold" : look === "ahead" ? "text-ink-soft" : ""}>
               <code className="font-mono text-[0.8125rem]">{name}</code>
               <span className="ml-2 text-[0.8125rem] font-normal text-ink-soft">{WORDS[name]}</span>
-              <span className="sr-only">{passed ? ", done" : current ? ", now" : ", to come"}</span>
+              <span className="sr-only">, {said}</span>
             </span>
           </li>
         );
       })}
     </ol>
   );
+}
+
+function lookOf(index: number, at: number, state: CalibrationState): Look {
+  if (state === "SUCCEEDED" || index < at) return "passed";
+  if (index > at) return "ahead";
+  switch (state) {
+    case "RUNNING":
+      return "current";
+    case "FAILED":
+      return "failed";
+    case "CANCELLED":
+    case "LOST":
+      return "stopped";
+    case "QUEUED":
+      return "ahead";
+  }
 }

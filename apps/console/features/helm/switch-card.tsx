@@ -28,8 +28,9 @@ export function SwitchCard({ overview }: { overview: Overview }) {
               : `Every request is served by the model it names; ${route} is served by the target.`}
           </p>
           {overview.enabled ? null : (
-            <p className="mt-1.5">
-              <span className="font-medium">Turning it on would change:</span> {overview.turningOnWouldChange}
+            <p className="mt-2">
+              <span className="block font-medium">What turning it on would change</span>
+              {overview.turningOnWouldChange}
             </p>
           )}
           {blocked ? <p className="mt-1.5 text-[0.8125rem] text-ink-soft">{blocked}</p> : null}

@@ -1,4 +1,5 @@
 import { share } from "../../ui/numbers";
+import { IntervalBar } from "../scores/track";
 import type { GaugeScale } from "./gauge-scale";
 import type { Score } from "./pair-words";
 
@@ -22,9 +23,10 @@ export function Gauge({ score, gate, scale }: { score: Score; gate: number; scal
       className="mark-forced relative h-7 w-full min-w-28"
     >
       <div className="absolute inset-x-0 top-1/2 h-1 -translate-y-1/2 rounded-full bg-track" />
-      <div
-        className={`absolute top-1/2 h-2 -translate-y-1/2 rounded-sm opacity-45 ${above ? "bg-good" : "bg-warn"}`}
-        style={{ left: `${scale.at(low)}%`, width: `${Math.max(0.8, scale.at(high) - scale.at(low))}%` }}
+      <IntervalBar
+        left={`${scale.at(low)}%`}
+        width={`${scale.at(high) - scale.at(low)}%`}
+        tone={above ? "good" : "warn"}
       />
       {score.pilotAlone === null ? null : (
         <div
@@ -37,7 +39,7 @@ export function Gauge({ score, gate, scale }: { score: Score; gate: number; scal
         style={{ left: `${scale.at(gate)}%` }}
       />
       <div
-        className={`absolute top-1/2 size-3 -translate-x-1/2 -translate-y-1/2 border-2 border-card ${above ? "rounded-full bg-good" : "rotate-45 bg-warn"}`}
+        className={`absolute top-1/2 size-2.5 -translate-x-1/2 -translate-y-1/2 ${above ? "rounded-full bg-good" : "rotate-45 bg-warn"}`}
         style={{ left: `${scale.at(value)}%` }}
       />
     </div>

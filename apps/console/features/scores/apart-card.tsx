@@ -19,7 +19,7 @@ export function ApartCard({ assessment }: { assessment: Assessment }) {
   const tone = (value: number): Mark["tone"] => (value >= gate ? "good" : "warn");
   const buckets = BUCKETS.map(([key, label]) => {
     const value = retention.buckets[key];
-    return { key, label, mark: { value, low: value, high: value, tone: tone(value) } };
+    return { key, label, mark: { value, tone: tone(value) } };
   });
   const kinds = Object.entries(domains).map(([key, { retention: value, low, high }]) => ({
     key,
@@ -31,7 +31,7 @@ export function ApartCard({ assessment }: { assessment: Assessment }) {
       title="Retention, taken apart"
       hint="An average over running text hides the hand-over: the first token stands alone."
       chart={
-        <div className="space-y-3">
+        <div className="grid gap-x-10 gap-y-3 lg:grid-cols-2">
           <Group name="After the hand-over">
             <TrackRows rows={buckets} gate={gate} />
           </Group>

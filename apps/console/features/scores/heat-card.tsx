@@ -68,7 +68,7 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
       <div
         role="img"
         aria-label={`Heat map of the cosine of mapped ${NAME[which]}: ${layers.length} layers, ${heads} heads; lowest ${share(layers[worst.layer]?.[worst.head] ?? 0)} at layer ${worst.layer}, head ${worst.head}`}
-        className="mark-forced grid flex-1 grid-cols-[auto_minmax(0,1fr)] gap-x-2"
+        className="mark-forced grid flex-1 grid-cols-[auto_minmax(0,1fr)] grid-rows-[minmax(0,1fr)_auto] gap-x-2"
         onPointerLeave={() => setAt(null)}
       >
         <div

@@ -4,35 +4,56 @@ const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
 export type Mark = {
   value: number;
-  low: number;
-  high: number;
+  /** 95 % interval; parts of one mean have none. */
+  low?: number;
+  high?: number;
   tone: "good" | "warn" | "accent" | "plain";
   big?: boolean;
 };
 
 const FILL = { good: "bg-good", warn: "bg-warn", accent: "bg-accent", plain: "bg-ink-soft" } as const;
+const EDGE = {
+  good: "border-good",
+  warn: "border-warn",
+  accent: "border-accent",
+  plain: "border-ink-soft",
+} as const;
+const at = (value: number) => `${clamp(value, 0, 1) * 100}%`;
 
 /** A piece of the scale from 0 to 1 with a dot, its interval and the gate. Rows without a gap make one line of it. */
 export function Track({ mark, gate }: { mark: Mark; gate: number }) {
-  const at = (value: number) => `${clamp(value, 0, 1) * 100}%`;
-  const width = Math.max(0.6, (clamp(mark.high, 0, 1) - clamp(mark.low, 0, 1)) * 100);
   return (
-    <div aria-hidden="true" className="mark-forced relative h-7">
+    <div aria-hidden="true" className="mark-forced relative h-full min-h-7">
       {TICKS.map((tick) => (
         <div key={tick} className="absolute inset-y-0 w-px bg-line" style={{ left: at(tick) }} />
       ))}
       <div className="absolute top-1/2 h-px w-full -translate-y-1/2 bg-line" />
       <div className="absolute inset-y-0 w-0.5 -translate-x-1/2 bg-ink" style={{ left: at(gate) }} />
+      {mark.low === undefined || mark.high === undefined ? null : (
+        <IntervalBar
+          left={at(mark.low)}
+          width={`${(clamp(mark.high, 0, 1) - clamp(mark.low, 0, 1)) * 100}%`}
+          tone={mark.tone}
+        />
+      )}
       <div
-        className={`absolute top-1/2 h-2 -translate-y-1/2 rounded-sm opacity-40 ${FILL[mark.tone]}`}
-        style={{ left: at(mark.low), width: `${width}%` }}
-      />
-      <div
-        className={`absolute top-1/2 -translate-x-1/2 -translate-y-1/2 border-2 border-card ${mark.big ? "size-4" : "size-3"} ${
+        className={`absolute top-1/2 -translate-x-1/2 -translate-y-1/2 ${mark.big ? "size-3" : "size-2"} ${
           mark.tone === "warn" ? "rotate-45" : "rounded-full"
         } ${FILL[mark.tone]}`}
         style={{ left: at(mark.value) }}
       />
+    </div>
+  );
+}
+
+/** Capped at both ends, taller than the dot, so that a narrow interval is seen as well. */
+export function IntervalBar({ left, width, tone }: { left: string; width: string; tone: Mark["tone"] }) {
+  return (
+    <div
+      className={`absolute top-1/2 h-4 min-w-1 -translate-y-1/2 rounded-[2px] border-x-2 ${EDGE[tone]}`}
+      style={{ left, width }}
+    >
+      <div className={`absolute inset-x-0 top-1/2 h-1.5 -translate-y-1/2 opacity-35 ${FILL[tone]}`} />
     </div>
   );
 }

@@ -48,7 +48,7 @@ export function crumbsOf(pathname: string, leaf: string | null): Crumb[] {
   );
   if (!section) return [];
   const crumbs = SECTIONS[section] ?? [];
-  return pathname === section ? crumbs : [...crumbs, { name: leaf ?? "..." }];
+  return pathname === section || leaf === null ? crumbs : [...crumbs, { name: leaf }];
 }
 
 export function isCurrent(pathname: string, href: string): boolean {
