@@ -64,6 +64,8 @@ export function pythonEnvironment(
     HF_HUB_OFFLINE: "1",
     TRANSFORMERS_OFFLINE: "1",
     TOKENIZERS_PARALLELISM: "false",
+    // Bars of libraries are noise in a log; the job's own progress goes by events.
+    TQDM_DISABLE: "1",
   };
 }
 
