@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -111,22 +109,3 @@ def test_pickled_weights_are_never_read(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as raised:
         inspect_model(source)
     assert raised.value.code == "PICKLE_REFUSED"
-
-
-def test_command_line_codes(tmp_path: Path) -> None:
-    source, _ = save_pair(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, dict]:
-        done = subprocess.run(
-            [sys.executable, "-m", "lifeboat_kv", *arguments],
-            capture_output=True,
-            text=True,
-            env={"PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PATH": ""},
-        )
-        return done.returncode, json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
-
-    code, event = call("inspect", str(source))
-    assert code == 0 and event["facts"]["model_type"] == "qwen3"
-    code, event = call("inspect", str(tmp_path / "nothing"))
-    assert (code, event["type"], event["exit_code"]) == (5, "failed", 5)
-    assert call("calibrate", "--k", "4")[0] == 2
