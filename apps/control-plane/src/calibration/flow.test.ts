@@ -294,6 +294,11 @@ describe("waiting", () => {
     expect((await get(id)).state).toBe("CANCELLED");
   });
 
+  it("refuses more source layers than the source has", async () => {
+    const attempt = control.as("operator").calibration.start({ pairId: forward, device: "cpu", k: 29 });
+    await expect(attempt).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  });
+
   it("refuses a run that no connected worker could ever take", async () => {
     await expect(control.as("operator").calibration.start({ pairId: reverse })).rejects.toMatchObject({
       code: "PRECONDITION_FAILED",

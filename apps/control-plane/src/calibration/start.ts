@@ -1,4 +1,4 @@
-import { HelmError } from "@helm/contracts";
+import { HelmError, ModelFacts } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
@@ -31,6 +31,12 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
     include: { source: true, target: true },
   });
   if (!pair) throw new HelmError("NOT_FOUND", "There is no such pair.");
+  const layers = ModelFacts.parse(pair.source.facts).num_hidden_layers;
+  if (layers && input.k > layers) {
+    throw new HelmError("BAD_REQUEST", `k is ${input.k}, but ${pair.source.name} has ${layers} layers.`, {
+      layers,
+    });
+  }
   await requireNoOpenRun(ctx, pair.id);
   const waitingReason = await reasonToWait(ctx, input.device);
   const calibration = await ctx.db.calibration.create({
