@@ -28,21 +28,22 @@ COUNTS = {
 # (kind, level, weight)
 MIX = {
     "recall": (
-        ("repeat", 4, 3.0),
+        ("repeat", 4, 2.0),
         ("repeat", 5, 2.0),
-        ("repeat", 6, 4.0),
+        ("repeat", 6, 3.0),
         ("recall", 5, 2.0),
         ("recall", 6, 2.0),
+        ("lookup", 5, 1.0),
+        ("lookup", 6, 1.0),
     ),
     "chat": (
-        ("recite", 3, 3.0),
-        ("recite", 4, 3.0),
+        ("recite", 3, 2.0),
+        ("recite", 4, 2.0),
         ("repeat", 3, 1.0),
         ("lookup", 4, 1.0),
-        ("recall", 4, 1.0),
-        ("reverse", 3, 1.0),
-        ("sort", 3, 1.0),
-        ("brackets", 3, 1.0),
+        ("reverse", 4, 2.0),
+        ("sort", 3, 2.0),
+        ("brackets", 4, 1.0),
         ("add", 3, 1.0),
     ),
 }

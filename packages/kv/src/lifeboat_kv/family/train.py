@@ -71,6 +71,7 @@ class Run:
         decay_minutes: float,
         rank: int,
         ranks: int,
+        eager: bool,
     ) -> None:
         self.rank, self.ranks = rank, ranks
         self.stage, self.folder, self.models = stage, runs / stage, models
@@ -92,7 +93,7 @@ class Run:
         self.optimiser = Optimiser(self.model, self.recipe.matrix_rate, self.recipe.other_rate)
         self.bridge: Bridge | None = None
         self.bridge_weight = self.recipe.bridge
-        self.compiled = torch.compile(self.loss, dynamic=False)
+        self.compiled = self.loss if eager else torch.compile(self.loss, dynamic=False)
 
     def read_recipe(self) -> Recipe:
         file = self.folder / "recipe.json"
@@ -277,6 +278,7 @@ def work(rank: int, arguments: argparse.Namespace) -> None:
         arguments.decay_minutes,
         rank,
         arguments.ranks,
+        arguments.eager,
     )
     if arguments.resume:
         run.resume()
@@ -299,6 +301,7 @@ def main() -> None:
     parser.add_argument("--checkpoint-seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--eager", action="store_true", help="do not compile: for the tiny model")
     parser.add_argument("--resume", action="store_true")
     arguments = parser.parse_args()
     (arguments.runs / "meeting").unlink(missing_ok=True)
