@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The words of docs/glossary: statuses are shown as they are named here, with a sentence beside them. */
+/** The words of docs/glossary.md: statuses are shown as they are named here, with a sentence beside them. */
 export const CalibrationState = z.enum(["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "LOST"]);
 export type CalibrationState = z.infer<typeof CalibrationState>;
 
