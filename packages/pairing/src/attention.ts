@@ -150,6 +150,9 @@ function otherMixers(facts: Record<string, unknown>): string[] {
   if (firstNumber(facts, ["num_kv_shared_layers"]) !== null || facts.use_cla === true) {
     found.push("layers share one another's KV cache");
   }
+  if (Array.isArray(facts.cross_attention_layers) && facts.cross_attention_layers.length > 0) {
+    found.push("some layers attend to an image and not to the text");
+  }
   if (facts.is_encoder_decoder === true) found.push("it is an encoder and a decoder, with a cache for each");
   return found;
 }

@@ -10,10 +10,10 @@ function published(id: string): ModelFacts {
 }
 
 function causesOf(source: object, target: object = source): string[] {
-  const facts = [source, target].map((model) =>
-    ModelFacts.parse({ id: "some/model", tokenizer: "t", ...model }),
+  const facts = (model: object) => ModelFacts.parse({ id: "some/model", tokenizer: "t", ...model });
+  return checkPair(facts(source), facts(target), { requireTokenizer: true }).causes.map(
+    (found) => found.cause,
   );
-  return checkPair(facts[0]!, facts[1]!, { requireTokenizer: true }).causes.map((found) => found.cause);
 }
 
 describe("the published pairs", () => {
@@ -77,6 +77,7 @@ describe("attention", () => {
       "llama4 chunks",
       { model_type: "llama4_text", attention_chunk_size: 8192, no_rope_layers: [1, 1, 1, 1] },
     ],
+    ["cross-attention to an image", { model_type: "mllama_text_model", cross_attention_layers: [3, 8] }],
     ["sparse attention", { model_type: "llama", index_topk: 2048 }],
     ["minimax", { model_type: "minimax", attn_type_list: [0, 0, 1] }],
   ];

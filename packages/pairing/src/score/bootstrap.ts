@@ -1,4 +1,4 @@
-import { type Columns, meanOfBuckets } from "./pool";
+import type { Columns } from "./pool";
 
 export const RESAMPLES = 2000;
 export const SEED = 0x4e1d;
@@ -10,42 +10,87 @@ export interface Interval {
 
 /**
  * 95 % percentile interval of `statistic` over sequences drawn with replacement. The statistic gets the column sums
- * of the drawn rows and how many were drawn. The seed is fixed: the same counts give the same interval everywhere.
+ * of the drawn rows and how many were drawn. The seed is fixed: the same counts give the same interval everywhere,
+ * and samples of equal size are drawn alike, so that arms of the same sequences are compared pairwise.
  */
 export function bootstrap(
   rows: Float64Array,
   width: number,
   statistic: (sums: Float64Array, drawn: number) => number,
-  resamples = RESAMPLES,
 ): Interval {
   const count = rows.length / width;
   if (count === 0) return { low: 0, high: 0 };
-  const draw = generator(SEED);
-  const values = new Float64Array(resamples);
+  const picks = drawsOf(count);
   const sums = new Float64Array(width);
-  for (let r = 0; r < resamples; r++) {
+  return intervalOf((resample) => {
     sums.fill(0);
-    for (let i = 0; i < count; i++) {
-      const start = Math.floor(draw() * count) * width;
-      for (let c = 0; c < width; c++) sums[c]! += rows[start + c]!;
+    const from = resample * count;
+    for (let i = from; i < from + count; i++) {
+      const start = (picks[i] ?? 0) * width;
+      for (let c = 0; c < width; c++) sums[c] = (sums[c] ?? 0) + (rows[start + c] ?? 0);
     }
-    values[r] = statistic(sums, count);
-  }
-  values.sort();
-  return { low: quantile(values, 0.025), high: quantile(values, 0.975) };
+    return statistic(sums, count);
+  });
 }
 
-export function retentionInterval(columns: Columns): Interval {
-  return bootstrap(columns.counts, 6, meanOfBuckets);
+/** The same for `meanOfBuckets`, its six sums unrolled: this runs for every arm and domain of a run. */
+export function retentionInterval({ counts, sequences }: Columns): Interval {
+  if (sequences === 0) return { low: 0, high: 0 };
+  const picks = drawsOf(sequences);
+  return intervalOf((resample) => {
+    let agreeFirst = 0;
+    let first = 0;
+    let agreeEarly = 0;
+    let early = 0;
+    let agreeLate = 0;
+    let late = 0;
+    const from = resample * sequences;
+    for (let i = from; i < from + sequences; i++) {
+      const row = (picks[i] ?? 0) * 6;
+      agreeFirst += counts[row] ?? 0;
+      first += counts[row + 1] ?? 0;
+      agreeEarly += counts[row + 2] ?? 0;
+      early += counts[row + 3] ?? 0;
+      agreeLate += counts[row + 4] ?? 0;
+      late += counts[row + 5] ?? 0;
+    }
+    const present = (first > 0 ? 1 : 0) + (early > 0 ? 1 : 0) + (late > 0 ? 1 : 0);
+    if (present === 0) return 0;
+    const sum =
+      agreeFirst / Math.max(1, first) + agreeEarly / Math.max(1, early) + agreeLate / Math.max(1, late);
+    return sum / present;
+  });
+}
+
+function intervalOf(statistic: (resample: number) => number): Interval {
+  const values = new Float64Array(RESAMPLES);
+  for (let resample = 0; resample < RESAMPLES; resample++) values[resample] = statistic(resample);
+  values.sort();
+  return { low: quantile(values, 0.025), high: quantile(values, 0.975) };
 }
 
 /** Linear interpolation between order statistics (Hyndman and Fan, type 7). */
 export function quantile(sorted: Float64Array, share: number): number {
   const place = (sorted.length - 1) * share;
   const below = Math.floor(place);
-  const low = sorted[below]!;
-  const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
+  const low = sorted[below] ?? 0;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? low;
   return low + (high - low) * (place - below);
+}
+
+const KEPT = 8;
+const known = new Map<number, Uint32Array>();
+
+/** Which of `count` rows each resample draws, resample after resample; the last few sizes are remembered. */
+function drawsOf(count: number): Uint32Array {
+  const remembered = known.get(count);
+  if (remembered) return remembered;
+  const draw = generator(SEED);
+  const picks = new Uint32Array(count * RESAMPLES);
+  for (let i = 0; i < picks.length; i++) picks[i] = Math.floor(draw() * count);
+  if (known.size >= KEPT) known.clear();
+  known.set(count, picks);
+  return picks;
 }
 
 /** sfc32 (C. Doty-Humphrey), seeded from one number; values in [0, 1). */

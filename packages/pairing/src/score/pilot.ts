@@ -28,13 +28,13 @@ function netRescue(sequences: SequenceCounts[]): Estimate | null {
     rows[row * 2] = (s.recovered ?? 0) - (s.lost ?? 0);
     rows[row * 2 + 1] = s.first.total + s.early.total + s.late.total;
   });
-  const ratio = (sums: Float64Array) => (sums[1]! > 0 ? sums[0]! / sums[1]! : 0);
+  const ratio = ([net = 0, positions = 0]: Float64Array) => (positions > 0 ? net / positions : 0);
   return estimate(rows, 2, ratio, known.length);
 }
 
 function meanOf(values: (number | null | undefined)[]): Estimate | null {
   const rows = Float64Array.from(values.filter((value) => value != null));
-  return estimate(rows, 1, (sums, drawn) => sums[0]! / drawn, rows.length);
+  return estimate(rows, 1, ([sum = 0], drawn) => sum / drawn, rows.length);
 }
 
 function estimate(
@@ -45,6 +45,6 @@ function estimate(
 ): Estimate | null {
   if (n === 0) return null;
   const sums = new Float64Array(width);
-  for (let i = 0; i < rows.length; i++) sums[i % width]! += rows[i]!;
+  for (const [i, value] of rows.entries()) sums[i % width] = (sums[i % width] ?? 0) + value;
   return { value: statistic(sums, n), ...bootstrap(rows, width, statistic), n };
 }

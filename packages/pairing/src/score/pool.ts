@@ -32,13 +32,17 @@ export function toColumns(sequences: SequenceCounts[]): Columns {
 
 export function pool(columns: Columns): Pooled {
   const sums = new Float64Array(6);
-  for (let i = 0; i < columns.counts.length; i++) sums[i % 6]! += columns.counts[i]!;
-  const share = (bucket: number) =>
-    sums[bucket * 2 + 1]! > 0 ? sums[bucket * 2]! / sums[bucket * 2 + 1]! : 0;
+  for (const [i, count] of columns.counts.entries()) sums[i % 6] = (sums[i % 6] ?? 0) + count;
+  const [agreeFirst = 0, first = 0, agreeEarly = 0, early = 0, agreeLate = 0, late = 0] = sums;
+  const share = (agree: number, total: number) => (total > 0 ? agree / total : 0);
   return {
     retention: meanOfBuckets(sums),
-    buckets: { first: share(0), early: share(1), late: share(2) },
-    totals: { first: sums[1]!, early: sums[3]!, late: sums[5]! },
+    buckets: {
+      first: share(agreeFirst, first),
+      early: share(agreeEarly, early),
+      late: share(agreeLate, late),
+    },
+    totals: { first, early, late },
   };
 }
 
@@ -47,8 +51,9 @@ export function meanOfBuckets(sums: Float64Array): number {
   let mean = 0;
   let present = 0;
   for (let bucket = 0; bucket < 6; bucket += 2) {
-    if (sums[bucket + 1]! > 0) {
-      mean += sums[bucket]! / sums[bucket + 1]!;
+    const total = sums[bucket + 1] ?? 0;
+    if (total > 0) {
+      mean += (sums[bucket] ?? 0) / total;
       present++;
     }
   }

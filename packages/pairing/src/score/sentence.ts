@@ -9,8 +9,8 @@ export function sentenceFor(assessment: Omit<Assessment, "sentence">): string {
   const measured = `retention ${round(retention.value)} (95 % interval ${round(retention.low)} to ${round(retention.high)}, ${retention.n} sequences)`;
   const first =
     verdict === "CLEARED"
-      ? `Cleared: ${measured}; ${compared} reaches the gate of ${gate}. The target says what it would have said.`
-      : `Below the gate: ${measured}; ${compared} does not reach ${gate}. This pair is not used for transfer.`;
+      ? `Cleared: ${measured}; ${compared} reaches the gate of ${gateText(gate)}. The target says what it would have said.`
+      : `Below the gate: ${measured}; ${compared} does not reach the gate of ${gateText(gate)}. This pair is not used for transfer.`;
   return [first, ...warnings.map((warning) => WARNINGS[warning])].join(" ");
 }
 
@@ -20,6 +20,11 @@ const WARNINGS: Record<Warning, string> = {
   TARGET_NOT_BETTER: "Warning: on these probes the target itself is no better than the pilot.",
   GATE_OVERFITTED: "Warning: the report split scores clearly below the gate split.",
 };
+
+/** Two decimals, or all that it has. */
+function gateText(gate: number): string {
+  return gate.toString().length > 4 ? gate.toString() : gate.toFixed(2);
+}
 
 /** Never rounded up across the gate: 0.8996 must not read 0.900. */
 function floor(value: number): string {
