@@ -48,7 +48,8 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   const setupToken = given.setupToken ?? randomBytes(18).toString("base64url");
   const config: Config = { ...given, setupToken };
   const db = createDb(config.databaseUrl);
-  const http = createServer({ requestTimeout: 0, headersTimeout: 20_000 });
+  // Longer than any client of ours keeps an idle connection: the one that closes first must not be the server.
+  const http = createServer({ requestTimeout: 0, headersTimeout: 70_000, keepAliveTimeout: 65_000 });
   const io = new Server(http, {
     path: "/socket.io",
     addTrailingSlash: false,
