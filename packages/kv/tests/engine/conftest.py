@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers.utils.logging import disable_progress_bar
 
 from lifeboat_kv.artifact import write_mapper
 from lifeboat_kv.facts import inspect_model
@@ -23,6 +24,7 @@ MODELS = Path(__file__).resolve().parents[4] / "models"
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Copies of the bundled models, so that a training that writes new weights does not disturb a run."""
     torch.set_num_threads(1)
+    disable_progress_bar()
     root = tmp_path_factory.mktemp("models")
     return {name: Path(shutil.copytree(MODELS / name, root / name)) for name in ("pilot", "target")}
 

@@ -37,7 +37,7 @@ class RunningEngine:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         assert self._ready.wait(60)
-        self.client = httpx.Client(base_url=self.url, timeout=60)
+        self.client = httpx.Client(base_url=self.url, timeout=150)
         self.plain = {name: load_model(folder) for name, folder in folders.items()}
 
     def post(self, path: str, body: dict[str, Any], status: int = 200) -> dict[str, Any]:

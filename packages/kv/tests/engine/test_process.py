@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -27,39 +28,39 @@ def command(folders: dict[str, Path], *extra: str) -> list[str]:
     return [sys.executable, "-m", "lifeboat_kv.engine", *models, "--kv-budget-bytes", str(64 << 20), *extra]
 
 
+@contextlib.contextmanager
+def spawned(line: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process with its output in pipes; whatever happens, it is gone afterwards."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    source = Path(__file__).parents[2] / "src"
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(line, stdout=pipe, stderr=pipe, text=True, env=environment, cwd=source)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
+
+
 @pytest.fixture
 def process(folders: dict[str, Path], tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A started engine on a Unix socket."""
     path = tmp_path / "engine.sock"
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    started = subprocess.Popen(
-        command(folders, "--listen", f"unix:{path}", "--drain-seconds", "20"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        cwd=Path(__file__).parents[2] / "src",
-    )
-    try:
-        ready = json.loads(started.stdout.readline())
-        assert ready == {
+    with spawned(command(folders, "--listen", f"unix:{path}", "--drain-seconds", "150")) as started:
+        assert json.loads(started.stdout.readline()) == {
             "event": "ready",
             "engine": "lifeboat-reference",
             "listen": f"unix:{path}",
             "models": ["pilot", "target"],
         }
         yield started, path
-    finally:
-        if started.poll() is None:
-            started.kill()
-        started.communicate()
 
 
 def test_private_socket_then_a_drain(process: tuple[subprocess.Popen[str], Path]) -> None:
     started, path = process
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     transport = httpx.HTTPTransport(uds=str(path))
-    with httpx.Client(transport=transport, base_url="http://engine", timeout=60) as client:
+    with httpx.Client(transport=transport, base_url="http://engine", timeout=150) as client:
         assert client.get("/health").status_code == 200
         answers: list[httpx.Response] = []
         body: dict[str, Any] = {"model": "target", "prompt": "a", "max_tokens": 400, "ignore_eos": True}
@@ -72,16 +73,34 @@ def test_private_socket_then_a_drain(process: tuple[subprocess.Popen[str], Path]
         wait_for(lambda: client.get("/health").status_code == 503)
         refused = client.post("/v1/completions", json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
-        asking.join(60)
+        asking.join(150)
         assert answers[0].json()["usage"]["completion_tokens"] == 400
-    assert started.wait(30) == 0
+    assert started.wait(60) == 0
     assert not path.exists()
     assert "Traceback" not in started.stderr.read()
 
 
+def test_a_drain_that_runs_out_refuses_what_still_runs(folders: dict[str, Path]) -> None:
+    line = command(folders, "--listen", "127.0.0.1:0", "--drain-seconds", "0.2")
+    with spawned(line) as started:
+        url = f"http://{json.loads(started.stdout.readline())['listen']}"
+        body: dict[str, Any] = {"model": "pilot", "prompt": "a", "max_tokens": 8000, "ignore_eos": True}
+        with httpx.Client(base_url=url, timeout=150) as client:
+            answers: list[httpx.Response] = []
+            ask = threading.Thread(target=lambda: answers.append(client.post("/v1/completions", json=body)))
+            ask.start()
+            gauge = 'num_requests_running{model_name="pilot",engine="0"} 1'
+            wait_for(lambda: gauge in client.get("/metrics").text)
+            started.send_signal(signal.SIGTERM)
+            ask.join(60)
+        assert answers[0].status_code == 503
+        assert answers[0].json()["error"]["code"] == "overloaded"
+        assert started.wait(60) == 0
+
+
 def wait_for(holds: Callable[[], bool]) -> None:
-    """Polls for ten seconds."""
-    end = time.monotonic() + 10
+    """Polls for a minute: a busy machine is no fault of the engine."""
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -94,15 +113,9 @@ def test_it_ends_with_the_process_that_started_it(folders: dict[str, Path]) -> N
         "print(p.pid, flush=True); print(p.stdout.readline(), flush=True); p.wait()"
     )
     line = command(folders, "--listen", "127.0.0.1:0", "--exit-with-parent")
-    with subprocess.Popen(
-        [sys.executable, "-c", starter, *line],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2] / "src",
-    ) as parent:
+    with spawned([sys.executable, "-c", starter, *line]) as parent:
         pid = int(parent.stdout.readline())
         assert "ready" in parent.stdout.readline()
-        parent.kill()
     wait_for(lambda: not running_process(pid))
 
 

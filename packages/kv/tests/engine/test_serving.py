@@ -23,7 +23,7 @@ from .harness import RunningEngine, assert_same, running
 Prompts = Callable[..., list[int]]
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 10) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
     """Polls until a condition holds."""
     end = time.monotonic() + seconds
     while not holds():
@@ -262,7 +262,7 @@ class TestLeaving:
             running(one, folders["pilot"], max_batch=1, max_waiting=1) as tiny,
             ThreadPoolExecutor(12) as pool,
         ):
-            body = {"model": "pilot", "prompt": prompt(9), "max_tokens": 60, "ignore_eos": True}
+            body = {"model": "pilot", "prompt": prompt(9), "max_tokens": 24, "ignore_eos": True}
             codes = list(pool.map(lambda _: tiny.client.post("/v1/completions", json=body), range(12)))
             assert {r.status_code for r in codes} == {200, 503}
             assert all(r.json()["error"]["code"] == "overloaded" for r in codes if r.status_code == 503)

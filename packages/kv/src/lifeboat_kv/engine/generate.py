@@ -13,7 +13,7 @@ from aiohttp import web
 
 from . import schema
 from .core import Engine
-from .errors import ApiError, context_too_long, engine_failed
+from .errors import ApiError, context_too_long, engine_failed, overloaded
 from .prompts import encode_chat, encode_text
 from .replies import Answer, Reply, closing_fields
 from .sequence import DoneEvent, Event, FailedEvent, Request, SamplingOptions, TokenEvent
@@ -43,7 +43,7 @@ class Call:
     def take(self, prompt: int, event: Event) -> None:
         """Adds an event to the answers. Errors: ApiError 500 where the engine gave a request up."""
         if isinstance(event, FailedEvent):
-            raise engine_failed(event.message)
+            raise overloaded(event.message) if event.stopping else engine_failed(event.message)
         if isinstance(event, DoneEvent):
             self.done[prompt] = event
         else:

@@ -26,6 +26,8 @@ from .step_loop import Batch
 
 log = logging.getLogger(__name__)
 
+LAST_WORDS_SECONDS = 5.0
+
 
 async def serve(options: EngineOptions) -> int:
     """Serves until a signal, then drains; prints one `ready` line on stdout when it can be reached.
@@ -155,10 +157,23 @@ async def _until_told(exit_with_parent: bool) -> None:
 
 
 async def _drained(engine: Engine) -> None:
-    """Waits until nothing runs, at most the drain limit."""
-    end = asyncio.get_running_loop().time() + engine.limits.drain_seconds
-    while not engine.loop.idle and asyncio.get_running_loop().time() < end:
+    """Waits until nothing runs; what is still running at the drain limit gets a typed refusal."""
+    if await _idle_within(engine, engine.limits.drain_seconds):
+        return
+    log.warning("the drain limit is over; what still runs is refused")
+    engine.loop.give_up()
+    await _idle_within(engine, LAST_WORDS_SECONDS)
+    await asyncio.sleep(0.1)
+
+
+async def _idle_within(engine: Engine, seconds: float) -> bool:
+    clock = asyncio.get_running_loop().time
+    end = clock() + seconds
+    while not engine.loop.idle:
+        if clock() >= end:
+            return False
         await asyncio.sleep(0.02)
+    return True
 
 
 __all__: Sequence[str] = ("make_deliver", "open_models", "serve")

@@ -36,6 +36,7 @@ from .transfer import TransferDesk
 log = logging.getLogger(__name__)
 
 Post = Callable[[Request, Event], None]
+BROKEN = FailedEvent("The engine failed while working on this request.")
 
 
 class Scheduler:
@@ -314,23 +315,23 @@ class Scheduler:
         self.cache.release(seq.blocks)
         self.running.remove(seq)
 
-    def _fail(self, request: Request) -> None:
+    def _fail(self, request: Request, event: FailedEvent = BROKEN) -> None:
         """Ends a request with an error; what it wrote is wiped, as it may hold values that are not finite."""
         for seq in [s for s in request.sequences if s.state is not SequenceState.FINISHED]:
             self.pool.clear(number for number in seq.blocks[seq.named :])
             seq.move_to(SequenceState.FINISHED)
             self.cache.release(seq.blocks)
             self.running.remove(seq)
-        self._post(request, FailedEvent("The engine failed while working on this request."))
+        self._post(request, event)
         self._close(request, "error")
 
     def _close(self, request: Request, reason: str) -> None:
         self._desk.give_up(request)
         self.metrics.finished(reason, time.perf_counter() - request.arrived)
 
-    def fail_all(self) -> None:
-        """Ends everything with an error after a fault outside a forward; the loop itself goes on."""
+    def fail_all(self, event: FailedEvent = BROKEN) -> None:
+        """Ends everything with an error, after a fault outside a forward or at the end of a drain."""
         for request in {id(seq.request): seq.request for seq in self.running}.values():
-            self._fail(request)
+            self._fail(request, event)
         while self.waiting:
-            self._fail(self.waiting.popleft())
+            self._fail(self.waiting.popleft(), event)

@@ -102,9 +102,10 @@ class DoneEvent:
 
 @dataclass(frozen=True)
 class FailedEvent:
-    """The engine could not go on with this request."""
+    """The engine could not go on with this request; `stopping` where it is being shut down."""
 
     message: str
+    stopping: bool = False
 
 
 Event = TokenEvent | DoneEvent | FailedEvent

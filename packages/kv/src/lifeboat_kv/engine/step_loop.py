@@ -9,13 +9,15 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from .scheduler import Scheduler
-from .sequence import Event, Request
+from .sequence import Event, FailedEvent, Request
 
 log = logging.getLogger(__name__)
 
 # How long the loop sleeps when what waits cannot start yet.
 BLOCKED_SECONDS = 0.005
 IDLE_SECONDS = 1.0
+
+STOPPED = FailedEvent("The engine was stopped before this request was done.", stopping=True)
 
 Batch = list[tuple[Request, Event]]
 
@@ -31,6 +33,7 @@ class StepLoop:
         self._aborts: deque[str] = deque()
         self._outbox: Batch = []
         self._stopping = False
+        self._giving_up = False
         self._thread = threading.Thread(target=self._run, name="step-loop", daemon=True)
 
     def start(self, schedulers: Mapping[str, Scheduler]) -> None:
@@ -70,6 +73,12 @@ class StepLoop:
         """Whether the thread runs."""
         return self._thread.is_alive()
 
+    def give_up(self) -> None:
+        """Ends every request with a typed refusal: the engine stops and cannot finish them."""
+        with self._wake:
+            self._giving_up = True
+            self._wake.notify()
+
     def stop(self, timeout: float) -> None:
         """Ends the thread after its current step."""
         with self._wake:
@@ -94,6 +103,9 @@ class StepLoop:
             for request_id in aborts:
                 for scheduler in self.schedulers.values():
                     scheduler.abort(request_id)
+            if self._giving_up:
+                for scheduler in self.schedulers.values():
+                    scheduler.fail_all(STOPPED)
             moved = self._turn()
             blocked = not moved and self._any_busy()
             if self._outbox:
