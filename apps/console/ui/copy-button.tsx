@@ -25,7 +25,7 @@ export function CopyButton({
   return (
     <Button
       kind={showLabel ? "plain" : "quiet"}
-      size="small"
+      size={showLabel ? "normal" : "small"}
       aria-label={showLabel ? undefined : label}
       onClick={async () => {
         setCopied(await copyText(text));

@@ -29,7 +29,7 @@ export function SwitchCard({ overview }: { overview: Overview }) {
           </p>
           {overview.enabled ? null : (
             <p className="mt-2">
-              <span className="block font-medium">What turning it on would change</span>
+              <span className="block font-semibold">What turning it on would change</span>
               {overview.turningOnWouldChange}
             </p>
           )}

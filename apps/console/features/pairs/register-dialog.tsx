@@ -11,6 +11,7 @@ import { useTRPC } from "../../api/trpc";
 import { Button, ButtonLink, Spinner } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
+import { Loading } from "../../ui/states";
 import { useBlocked } from "../session/use-session";
 
 const Form = z.object({
@@ -84,6 +85,8 @@ function RegisterForm({
     }
   });
   const { errors, isSubmitting } = form.formState;
+  // A field must not turn from one kind into the other under the hands of whoever fills it in.
+  if (models.isPending) return <Loading rows={2} label="Loading the models" />;
   const ids = models.data?.map(({ id }) => id) ?? [];
   const fields = [
     {

@@ -31,7 +31,7 @@ export function ApartCard({ assessment }: { assessment: Assessment }) {
       title="Retention, taken apart"
       hint="An average over running text hides the hand-over: the first token stands alone."
       chart={
-        <div className="grid gap-x-10 gap-y-3 lg:grid-cols-2">
+        <div className="grid gap-x-10 gap-y-3 [--label:6.5rem] lg:grid-cols-2">
           <Group name="After the hand-over">
             <TrackRows rows={buckets} gate={gate} />
           </Group>

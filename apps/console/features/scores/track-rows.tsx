@@ -4,7 +4,8 @@ import { Axis, GateLabel, type Mark, Track } from "./track";
 
 export type TrackRow = { key: string; label: ReactNode; mark: Mark; strong?: boolean };
 
-const GRID = "grid grid-cols-[minmax(0,1fr)_auto] gap-x-3 sm:grid-cols-[9.5rem_minmax(0,1fr)_8.5rem]";
+const GRID =
+  "grid grid-cols-[minmax(0,1fr)_auto] gap-x-3 sm:grid-cols-[var(--label,9.5rem)_minmax(0,1fr)_8.5rem]";
 
 /** Label, track and figure, each in its own column; on narrow screens the track lies below the two. */
 export function TrackRows({ rows, gate }: { rows: TrackRow[]; gate: number }) {

@@ -67,7 +67,7 @@ function KeyRow({ row }: { row: Key }) {
         {row.name}
       </Td>
       <Td label="Prefix">
-        <code className="font-mono text-[0.8125rem]">hlm_{row.prefix}_...</code>
+        <code className="font-mono text-[0.8125rem]">{row.prefix}_...</code>
       </Td>
       <Td label="State">
         <KeyState row={row} />
