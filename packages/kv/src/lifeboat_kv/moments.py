@@ -38,13 +38,16 @@ class Moments:
         """
         if rows.shape[0] == 0:
             return
-        w = torch.ones(rows.shape[0], device=rows.device) if weights is None else weights.to(rows)
-        n = float(w.double().sum())
-        mean = (w.double() @ rows.double()) / n
-        centred = rows - mean.to(rows.dtype)
-        # Centring on a float32 mean leaves a small residue r; sum w (c - r)(c - r)' removes it again.
-        residue = (w.double() @ centred.double()) / n
-        scatter = (centred.T @ (centred * w[:, None])).double() - n * torch.outer(residue, residue)
+        w = None if weights is None else weights.to(rows)[:, None]
+        n = float(rows.shape[0]) if w is None else float(w.sum(dtype=torch.float64))
+        centre = ((rows if w is None else rows * w).sum(dim=0, dtype=torch.float64) / n).to(rows.dtype)
+        centred = rows - centre
+        weighted = centred if w is None else centred * w
+        # The float32 centre is near the mean, not on it; what is left over, r, is measured and removed:
+        # the mean is centre + r, and the scatter about it sum w c c' - n r r'.
+        residue = weighted.sum(dim=0, dtype=torch.float64) / n
+        mean = centre.double() + residue
+        scatter = (centred.T @ weighted).double() - n * torch.outer(residue, residue)
         if not (torch.isfinite(mean).all() and torch.isfinite(scatter).all()):
             raise NumericsError("NON_FINITE_STATISTICS", "a model gave keys or values that are not finite")
         self._merge(n, mean, scatter)
