@@ -15,7 +15,7 @@ async function main(): Promise<number> {
     log.info({ why }, "stopping");
     stop.abort(new Error(why));
     // A job that does not end, or a control plane that does not answer, must not keep the worker.
-    setTimeout(() => process.exit(0), 12_000).unref();
+    setTimeout(() => process.exit(0), 9_000).unref();
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end(signal));
   watchParent(config.parentPid, () => end("the parent process is gone"));

@@ -30,8 +30,11 @@ export interface RunContext extends DeliveryContext {
   onRunning(run: { job: string; beat(): void; wake(): void } | null): void;
 }
 
-/** Time that a job gets between SIGTERM and SIGKILL. */
+/** Time that a job gets between SIGTERM and SIGKILL; a worker that stops has less of it to give. */
 const GRACE_MS = 8000;
+const SHUTDOWN_GRACE_MS = 4000;
+
+const graceFor = (order: Order | "shutdown") => (order === "shutdown" ? SHUTDOWN_GRACE_MS : GRACE_MS);
 
 /** Runs one claimed calibration to its end and delivers it. `afterJob` is called once its processes are gone. */
 export async function runCalibration(
@@ -46,7 +49,7 @@ export async function runCalibration(
   let order: Order | "shutdown" | null = null;
   const obey = (given: Order | "shutdown") => {
     order ??= given;
-    void running?.stop(GRACE_MS);
+    void running?.stop(graceFor(given));
   };
   const heart = new Heartbeat(
     { id: job.id, attempt: job.attempt, leaseMs: job.lease_ms, lastSeq: () => record.outbox.lastSeq },
@@ -64,7 +67,7 @@ export async function runCalibration(
     };
     const end = await attemptRun(job, context, emit, (started) => {
       running = started;
-      if (order) void started.stop(GRACE_MS);
+      if (order) void started.stop(graceFor(order));
     });
     await afterJob();
     log.info({ job: job.id, end: end.kind }, "job ended");

@@ -29,7 +29,7 @@ export interface WorkerOptions {
 }
 
 /** How long a worker that was told to stop goes on delivering what it has. */
-const DELIVERY_MS = 3000;
+const DELIVERY_MS = 7000;
 
 /** Claims and runs one job after another until the signal is aborted. Errors: this host's credential was revoked. */
 export async function work(options: WorkerOptions): Promise<void> {

@@ -30,7 +30,7 @@ export async function showCalibration(context: Context, id: string, wait: boolea
   if (wait) return followCalibration(context, server, id);
   const run = await server.calibration.get.query({ id });
   context.screen.answer({ type: "calibration", calibration: run }, () => {
-    const head = `${run.pairName}  ${run.state}  ${run.stage ?? ""} ${Math.floor(run.percent)} %  method ${run.method}, k ${run.k}, device ${run.device}, corpus ${run.corpus}`;
+    const head = `${run.pairName}  ${run.state}  ${run.state === "RUNNING" ? `${run.stage ?? "starting"} ${Math.floor(run.percent)} %  ` : ""}method ${run.method}, k ${run.k}, device ${run.device}, corpus ${run.corpus}`;
     const why = run.error
       ? [`${run.error.code}: ${run.error.message}`]
       : run.waitingReason
