@@ -79,11 +79,12 @@ async function passEvents(
       continue;
     }
     cursor.attempt = page.attempt;
-    for (const { seq, body } of page.events) {
+    for (const { seq, type, at, body } of page.events) {
       cursor.seq = seq;
-      const event = CalibrationEvent.safeParse(body);
-      if (event.success && event.data.type !== "result" && event.data.type !== "failed")
-        context.screen.emit(event.data);
+      // The server keeps counts apart from its events; what is no whole event is no line of ours.
+      const event = CalibrationEvent.safeParse({ v: 1, ...body, type, at: at.toISOString() });
+      const isLast = type === "result" || type === "failed";
+      if (event.success && !isLast) context.screen.emit(event.data);
     }
     if (page.events.length < 500) return;
   }
