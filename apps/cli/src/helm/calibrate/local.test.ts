@@ -20,16 +20,16 @@ async function smallCorpus(): Promise<string> {
     const kept = lines.filter((_, index) => index % every === 0).slice(0, count);
     await writeFile(join(folder, name), `${kept.join("\n")}\n`);
   };
-  await cut("fit.jsonl", 8, 60);
-  await cut("probes.jsonl", 3, 134);
-  const defaults = { fit: 32, select: 8, gate: 112, report: 16, seq_len: 192 };
+  await cut("fit.jsonl", 8, 40);
+  await cut("probes.jsonl", 3, 120);
+  const defaults = { fit: 24, select: 6, gate: 104, report: 8, seq_len: 96 };
   await writeFile(join(folder, "manifest.json"), JSON.stringify({ name: "small", defaults }));
   return folder;
 }
 
 describe("a calibration on this host", () => {
   it("prints events, ends with the result, and leaves a mapper named by its digest", {
-    timeout: 600_000,
+    timeout: 900_000,
   }, async () => {
     const out = await temporaryFolder();
     const corpus = await smallCorpus();
