@@ -56,7 +56,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Helm bundled",
     modelTypes: ["qwen3"],
     vocabSizes: [1024],
-    tokenizers: [],
+    tokenizers: ["4b6d41ceb7cafbf64c8d749b9ea5213af2588c00a1cb09fd1c15dfcf29a8503f"],
     idHint: "models/pilot, models/target",
   },
 ];

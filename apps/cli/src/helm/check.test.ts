@@ -43,6 +43,17 @@ describe("lifeboat helm check", () => {
     expect(answer.notes.join()).toContain("not compared");
   });
 
+  it("knows the bundled family by its tokenizer, and its third model as impossible", async () => {
+    const check = (target: string) =>
+      lifeboat(["helm", "check", "--source-model", "pilot", "--target-model", target, "--json"]);
+    expect((await check("target")).lines.at(-1)).toMatchObject({
+      ok: true,
+      family: "Helm bundled",
+      notes: [],
+    });
+    expect((await check("odd")).code).toBe(3);
+  });
+
   it("finds ids under HELM_MODEL_ROOTS and lists every cause on a line of its own", async () => {
     const args = [
       "helm",
