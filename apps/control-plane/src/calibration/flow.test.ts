@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { until } from "../testing/until";
 import { joinWorker, registerPair, runEvents, SEQUENCES, sha256, type TestWorker } from "../testing/worker";
 
 let control: TestControlPlane;
@@ -241,9 +242,14 @@ describe("artifacts", () => {
 
 describe("leases", () => {
   const untilState = async (id: string, state: string) => {
-    for (let i = 0; i < 100 && (await get(id)).state !== state; i += 1)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await get(id)).state).toBe(state);
+    expect(
+      (
+        await until(
+          () => get(id),
+          (run) => run.state === state,
+        )
+      ).state,
+    ).toBe(state);
   };
 
   it("are claimed by one worker, lost when silent, and come back for the same attempt", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { until } from "../testing/until";
 import { BUNDLED, joinWorker, runEvents, sha256 } from "../testing/worker";
 
 let control: TestControlPlane;
@@ -58,10 +59,8 @@ it("seeds the bundled pairs through a worker, then gives each the run that was r
     "target -> pilot": "TRANSFER_INELIGIBLE",
     "target -> target": "NOT_CALIBRATED",
   };
-  for (let i = 0; i < 100 && JSON.stringify(await statuses()) !== JSON.stringify(wanted); i += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(await statuses()).toEqual(wanted);
+  const found = await until(statuses, (now) => JSON.stringify(now) === JSON.stringify(wanted));
+  expect(found).toEqual(wanted);
   expect(await control.as("viewer").route.get()).toMatchObject({
     name: "helm-auto",
     pairName: "pilot -> target",

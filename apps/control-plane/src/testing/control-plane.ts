@@ -19,7 +19,7 @@ export const WORKER_TOKEN = "worker-join-token-for-tests";
 export const NODE_TOKEN = "node-join-token-for-tests";
 
 // A server, a database and real sockets for each file: generous, for machines that are busy with other things.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 const createCaller = createCallerFactory(appRouter);
 
