@@ -1,5 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { Agent, fetch } from "undici";
 import { Sorry } from "../lib/sorry.mjs";
+
+// A connection for each call: one kept open may be closed by the other side just as it is used again.
+const dispatcher = new Agent({ pipelining: 0 });
 
 /** The administrator's side of the control plane, over the same API as the console and the CLI. */
 export class Admin {
@@ -16,6 +20,7 @@ export class Admin {
       method: "POST",
       headers: { "content-type": "application/json", origin: this.base },
       body: JSON.stringify(who),
+      dispatcher,
     });
     this.token = response.headers.get("set-auth-token");
     if (!response.ok || !this.token) throw new Sorry(`Signing in failed: ${await response.text()}`);
@@ -40,6 +45,7 @@ export class Admin {
         ...(this.token ? { authorization: `Bearer ${this.token}` } : {}),
       },
       body,
+      dispatcher,
     });
     const answer = await response.json();
     if (answer.error) {
