@@ -33,6 +33,7 @@ interface Collected {
 
 /** Time that the job gets between SIGTERM and SIGKILL. */
 const GRACE_MS = 8000;
+const LEASE_PATIENCE_MS = 8000;
 
 /** Calibrates on this host: the same job and the same verdict as through a server. Returns the exit code. */
 export async function calibrateLocally(context: Context, options: CalibrateOptions): Promise<number> {
@@ -71,11 +72,22 @@ async function takeDevice(
 ): Promise<() => Promise<void>> {
   const name = device === "cpu" ? "cpu" : leaseNameOf(await chooseAccelerator(python, device));
   const directory = context.config.leaseDir;
-  const taken = await acquireDeviceLease({ directory, device: name, purpose: "lifeboat helm calibrate" });
-  if (taken.ok) return () => taken.lease.release();
-  const { pid, purpose, since } = taken.holder;
-  const message = `The device is taken by process ${pid} (${purpose}) since ${since}. Wait for it, or cancel it.`;
-  throw new Failure(ExitCode.resources, "DEVICE_TAKEN", message);
+  // A worker holds the lease for a moment whenever it asks for a job.
+  for (
+    const deadline = Date.now() + LEASE_PATIENCE_MS;
+    ;
+    await new Promise((again) => setTimeout(again, 200))
+  ) {
+    const taken = await acquireDeviceLease({ directory, device: name, purpose: "lifeboat helm calibrate" });
+    if (taken.ok) return () => taken.lease.release();
+    if (Date.now() < deadline) continue;
+    const { pid, purpose, since } = taken.holder;
+    throw new Failure(
+      ExitCode.resources,
+      "DEVICE_TAKEN",
+      `The device is taken by process ${pid} (${purpose}) since ${since}. Wait for it, or cancel it.`,
+    );
+  }
 }
 
 function jobArguments(
