@@ -23,7 +23,7 @@ import { Hub } from "./hub";
 import { sweepInspections } from "./inspection/jobs";
 import type { Log } from "./logging";
 import { seedBundled } from "./seed/bundled";
-import { importRecordedRuns } from "./seed/import-run";
+import { importWhenRegistered } from "./seed/import-when-registered";
 import { openNodeSockets } from "./snapshot/node-socket";
 import { publishAccessList } from "./snapshot/publish-access-list";
 import { loadSigner } from "./snapshot/signer";
@@ -81,13 +81,17 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   openNodeSockets(services);
   await prepare(services);
   const timers = startTimers(services);
+  const seeding = importWhenRegistered(services);
   const url = await listen(http, config);
   return {
     services,
     url,
     setupToken,
     setupTokenIsNew: given.setupToken === undefined,
-    stop: () => stop({ http, io, hub, db, timers }),
+    stop: async () => {
+      await seeding.stop();
+      await stop({ http, io, hub, db, timers });
+    },
   };
 }
 
@@ -114,7 +118,6 @@ async function prepare(services: Services): Promise<void> {
   if (services.config.seeds.includes("bundled")) {
     await inTransaction(systemContext(services, "seed"), { audited: false, publish: true }, seedBundled);
   }
-  await importRecordedRuns(services);
 }
 
 function startTimers(services: Services): NodeJS.Timeout[] {

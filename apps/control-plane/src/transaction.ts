@@ -9,6 +9,8 @@ export interface TransactionOptions {
   audited: boolean;
   /** Compile what nodes should do afterwards; a new document is written only if it differs. */
   publish: boolean;
+  /** Longest duration; the default is for what a person waits for. */
+  timeoutMs?: number;
 }
 
 /** Runs a verb in one transaction with its audit row and, where asked, the documents that follow from it. */
@@ -38,7 +40,7 @@ export async function inTransaction<T>(
       }
       return value;
     },
-    { maxWait: 10_000, timeout: 30_000 },
+    { maxWait: 10_000, timeout: options.timeoutMs ?? 30_000 },
   );
   for (const step of after) step();
   for (const topic of hintTopics(touched)) hub.hint(topic);

@@ -2,7 +2,6 @@ import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { registerPair } from "../pair/register";
 import { DEFAULT_ROUTE } from "../route/schema";
-import { importRecordedRuns } from "./import-run";
 
 const PILOT = "pilot";
 const TARGET = "target";
@@ -44,13 +43,6 @@ export async function afterRegistration(
   pairId: string,
 ): Promise<void> {
   const seeded = registration.requestedBy === "seed";
-  // Its recorded run, if a scenario names one, follows once the pair is there for good.
-  const { services } = ctx;
-  ctx.afterCommit(() => {
-    importRecordedRuns(services).catch((error: unknown) =>
-      services.log.warn({ err: error }, "a recorded run was not imported"),
-    );
-  });
   const wanted = seeded
     ? registration.sourceModel === PILOT && registration.targetModel === TARGET
     : registration.sourceModel !== registration.targetModel;

@@ -12,28 +12,31 @@ const BATCH = 200;
 
 /** Gives a seeded pair what a real run wrote on the same weights: same events, same counts, same mapper; the verdict is
  * computed here and now. A pair that has any run of its own is left alone. */
-export async function importRecordedRuns(services: Services): Promise<void> {
-  for (const scenario of services.config.seeds) {
-    if (scenario === "bundled") continue;
-    const run = await readRecordedRun(services.config.seedsDir, scenario);
-    if (!run) services.log.warn({ scenario }, "no recorded run of this name");
-    else await importRun(services, scenario, run);
-  }
+export async function importRecordedRun(services: Services, scenario: string): Promise<"done" | "waiting"> {
+  const run = await readRecordedRun(services.config.seedsDir, scenario);
+  if (run) return importRun(services, scenario, run);
+  services.log.warn({ scenario }, "no recorded run of this name");
+  return "done";
 }
 
-async function importRun(services: Services, scenario: string, run: RecordedRun): Promise<void> {
+async function importRun(
+  services: Services,
+  scenario: string,
+  run: RecordedRun,
+): Promise<"done" | "waiting"> {
   const pair = await services.db.pair.findFirst({
     where: { source: { name: run.source }, target: { name: run.target } },
     include: { source: true, target: true, _count: { select: { calibrations: true } } },
   });
-  if (!pair || pair._count.calibrations > 0) return;
+  if (!pair) return "waiting";
+  if (pair._count.calibrations > 0) return "done";
   const { source, target } = run.started.pair;
   if (
     source.weights_sha256 !== pair.source.weightsSha256 ||
     target.weights_sha256 !== pair.target.weightsSha256
   ) {
     services.log.warn({ scenario }, "the recorded run is of other weights; not imported");
-    return;
+    return "done";
   }
   const { sha256, bytes } = run.result.artifact;
   if ((await services.artifacts.size(sha256)) === null)
@@ -45,20 +48,25 @@ async function importRun(services: Services, scenario: string, run: RecordedRun)
     address: "local",
     log: services.log,
   });
-  const id = await inTransaction(ctx, { audited: false, publish: true }, async (inner) => {
-    await inner.db.artifact.upsert({ where: { sha256 }, create: { sha256, bytes }, update: {} });
-    return replay(inner, pair.id, run);
-  });
-  if (id === null) return;
+  const id = await inTransaction(
+    ctx,
+    { audited: false, publish: true, timeoutMs: 300_000 },
+    async (inner) => {
+      await inner.db.artifact.upsert({ where: { sha256 }, create: { sha256, bytes }, update: {} });
+      return replay(inner, pair.id, run);
+    },
+  );
+  if (id === null) return "done";
   services.log.info(
     { scenario, link: `${services.config.publicUrl}/calibrations/${id}` },
     "recorded run imported",
   );
+  return "done";
 }
 
 /** The worker's own verbs, called by a worker that can never join again. */
 async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<string | null> {
-  // Several registrations may end at once: the pair's row decides who imports.
+  // Another control plane may be at it too: the pair's row decides who imports.
   await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
   if ((await ctx.db.calibration.count({ where: { pairId } })) > 0) return null;
   const host = await recorder(ctx, run);
