@@ -7,12 +7,12 @@ export function theMix({ pilot, target, easy, hard, long, session }) {
   return [
     {
       what: "explicit model: pilot",
-      body: { ...from(easy[0]), model: pilot },
+      body: { ...from(easy[0]), model: pilot, stream: true },
       expect: { servedBy: pilot, decision: "explicit" },
     },
     {
       what: "explicit model: target",
-      body: { ...from(easy[0]), model: target },
+      body: { ...from(easy[0]), model: target, stream: true },
       expect: { servedBy: target, decision: "explicit" },
     },
     { what: "easy, the judge decides", body: { ...from(easy[0]), ...auto }, expect: kept(pilot) },
@@ -99,10 +99,10 @@ export async function send(client, request) {
     mode: header("mode"),
     text,
   };
-  return { ...row, good: kept_word(row, request) };
+  return { ...row, good: keptWord(row, request) };
 }
 
-function kept_word(row, { expect, mayBe }) {
+function keptWord(row, { expect, mayBe }) {
   const same = Object.entries(expect).every(([key, value]) => row[key] === value);
   // Whether a short prompt pays is the node's canary to say; if it does not, the reason must be this one.
   return same && (mayBe === undefined || row.transfer === "transferred" || row.reason === mayBe);

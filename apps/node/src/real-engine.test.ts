@@ -236,7 +236,7 @@ describe.runIf(hasPython())("the gateway before the reference engine", () => {
     expect([502, 503]).toContain(answer.status);
     expect(answer.body.error.message).not.toContain("socket");
     await expect.poll(() => real.supervisor.current, { timeout: 10_000 }).toBeNull();
-    await expect.poll(() => real.supervisor.current, { timeout: 120_000 }).not.toBeNull();
+    await expect.poll(() => real.supervisor.current, { timeout: 220_000 }).not.toBeNull();
     expect(real.supervisor.pid).not.toBe(before);
-  }, 140_000);
+  }, 240_000);
 });

@@ -68,7 +68,7 @@ export async function startRealEngine(): Promise<RealEngine> {
       device: "cpu",
       environment,
       maxWaiting: 256,
-      startMs: 120_000,
+      startMs: 220_000,
     },
     pino({ level: "silent" }),
     (engine) => engine && settle(engine),
