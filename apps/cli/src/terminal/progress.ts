@@ -56,6 +56,8 @@ export class ProgressView {
       this.bar.update(Math.min(100, percent), { stage, tail });
       return;
     }
+    // With --json the events themselves tell it.
+    if (this.screen.json) return;
     const due = percent - this.said >= PLAIN_STEP || stage !== this.stage;
     this.stage = stage;
     if (!due) return;
