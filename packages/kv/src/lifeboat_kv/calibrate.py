@@ -36,6 +36,8 @@ LEAST_POSITIONS = 200
 IDENTITY_LEAST = {torch.float32: 0.999, torch.bfloat16: 0.99}
 SELF_MAP_LEAST = 0.98
 _ROWS_WANTED = 64_000
+# Time of a report sequence (one arm) against a gate sequence (all of them); for the percent alone.
+_REPORT_SHARE = 0.45
 
 
 @dataclass(frozen=True)
@@ -209,8 +211,7 @@ def _fit(run: _Run, fit: SplitMoments, select: SplitMoments) -> tuple[Rivals, Fi
 def _score(run: _Run, rivals: Rivals) -> tuple[Score, Score]:
     run.events.stage("score")
     splits, sizes = run.corpus.splits, run.corpus.sizes
-    # The report split has one arm where the gate has all of them.
-    total = len(splits["gate"]) + 0.3 * len(splits["report"])
+    total = len(splits["gate"]) + _REPORT_SHARE * len(splits["report"])
 
     def scored(split: str, names: tuple[str, ...], before: float, weight: float) -> Score:
         return score_split(
@@ -234,7 +235,7 @@ def _score(run: _Run, rivals: Rivals) -> tuple[Score, Score]:
         )
     _send_counts(run, gate)
     _check_controls(run, gate)
-    report = scored("report", (MAPPER,), len(splits["gate"]), 0.3)
+    report = scored("report", (MAPPER,), len(splits["gate"]), _REPORT_SHARE)
     _send_counts(run, report)
     return gate, report
 
