@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,10 @@ class RunningEngine:
         """The model's own greedy decode through transformers, without the engine."""
         return decode(list(prompt), self.plain[model], self.engine.models[model].ends, count)
 
+    def past_ends(self, model: str, prompt: Sequence[int], count: int) -> dict[str, Any]:
+        """As `alone`, going on past end tokens."""
+        return decode(list(prompt), self.plain[model], frozenset(), count)
+
     def settled(self) -> bool:
         """Whether every sequence has given its blocks back."""
         return self.engine.loop.idle and all(s.cache.held == 0 for s in self.engine.schedulers.values())
@@ -120,3 +125,11 @@ def assert_same(live: Sequence[int], reference: dict[str, Any]) -> bool:
             return True
     assert len(live) == len(reference["tokens"])
     return False
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Polls until a condition holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never became true"
+        time.sleep(0.01)

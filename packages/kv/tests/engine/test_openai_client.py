@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .harness import RunningEngine
+from .harness import RunningEngine, wait_until
 
 openai = pytest.importorskip("openai")
 
@@ -50,6 +50,7 @@ def test_completions_and_extra_fields(client: openai.OpenAI) -> None:
 
 def test_models(client: openai.OpenAI) -> None:
     assert {model.id for model in client.models.list()} == {"pilot", "target"}
+    assert client.models.retrieve("target").id == "target"
 
 
 def test_errors_arrive_as_their_classes(client: openai.OpenAI) -> None:
@@ -70,6 +71,4 @@ def test_leaving_a_stream_in_the_middle(client: openai.OpenAI, engine: RunningEn
     )
     next(iter(stream))
     stream.close()
-    from .test_serving import wait_until
-
     wait_until(engine.settled)

@@ -63,7 +63,7 @@ def test_private_socket_then_a_drain(process: tuple[subprocess.Popen[str], Path]
     with httpx.Client(transport=transport, base_url="http://engine", timeout=150) as client:
         assert client.get("/health").status_code == 200
         answers: list[httpx.Response] = []
-        body: dict[str, Any] = {"model": "target", "prompt": "a", "max_tokens": 400, "ignore_eos": True}
+        body: dict[str, Any] = {"model": "target", "prompt": "a", "max_tokens": 800, "ignore_eos": True}
         asking = threading.Thread(target=lambda: answers.append(client.post("/v1/completions", json=body)))
         asking.start()
         wait_for(
@@ -74,7 +74,7 @@ def test_private_socket_then_a_drain(process: tuple[subprocess.Popen[str], Path]
         refused = client.post("/v1/completions", json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
         asking.join(150)
-        assert answers[0].json()["usage"]["completion_tokens"] == 400
+        assert answers[0].json()["usage"]["completion_tokens"] == 800
     assert started.wait(60) == 0
     assert not path.exists()
     assert "Traceback" not in started.stderr.read()
@@ -84,7 +84,7 @@ def test_a_drain_that_runs_out_refuses_what_still_runs(folders: dict[str, Path])
     line = command(folders, "--listen", "127.0.0.1:0", "--drain-seconds", "0.2")
     with spawned(line) as started:
         url = f"http://{json.loads(started.stdout.readline())['listen']}"
-        body: dict[str, Any] = {"model": "pilot", "prompt": "a", "max_tokens": 8000, "ignore_eos": True}
+        body: dict[str, Any] = {"model": "pilot", "prompt": "a", "max_tokens": 5000, "ignore_eos": True}
         with httpx.Client(base_url=url, timeout=150) as client:
             answers: list[httpx.Response] = []
             ask = threading.Thread(target=lambda: answers.append(client.post("/v1/completions", json=body)))

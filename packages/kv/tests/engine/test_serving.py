@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import math
-import socket
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import httpx
 import pytest
 
-from lifeboat_kv.engine.generate import StreamWriter
-
-from .harness import RunningEngine, assert_same, running
+from .harness import RunningEngine, assert_same, running, wait_until
 
 Prompts = Callable[..., list[int]]
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
-    """Polls until a condition holds."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never became true"
-        time.sleep(0.01)
 
 
 def test_many_at_once_say_what_each_says_alone(engine: RunningEngine, prompt: Prompts) -> None:
@@ -41,15 +23,8 @@ def test_many_at_once_say_what_each_says_alone(engine: RunningEngine, prompt: Pr
     rows, steps = metrics.decode_rows.value - before[0], metrics.decode_steps.value - before[1]
     assert rows / steps > 2, "requests were not batched"
     for (model, tokens), answer in zip(jobs, answers, strict=True):
-        reference = decode_on(engine, model, tokens, 24)
+        reference = engine.past_ends(model, tokens, 24)
         assert_same(answer["choices"][0]["token_ids"], reference)
-
-
-def decode_on(engine: RunningEngine, model: str, tokens: list[int], count: int) -> dict[str, Any]:
-    """Greedy decode through transformers, going on past end tokens."""
-    from lifeboat_kv.decode import decode
-
-    return decode(tokens, engine.plain[model], frozenset(), count)
 
 
 def test_a_prompt_in_chunks_beside_decoding_rows(folders: dict[str, Path], prompt: Prompts) -> None:
@@ -57,7 +32,7 @@ def test_a_prompt_in_chunks_beside_decoding_rows(folders: dict[str, Path], promp
         tokens = [prompt(n, seed=200 + n) for n in (900, 30, 250, 7)]
         answers = list(pool.map(lambda t: small.complete("target", t, 16, ignore_eos=True), tokens))
         for given, answer in zip(tokens, answers, strict=True):
-            assert_same(answer["choices"][0]["token_ids"], decode_on(small, "target", given, 16))
+            assert_same(answer["choices"][0]["token_ids"], small.past_ends("target", given, 16))
 
 
 def test_stream_equals_whole(engine: RunningEngine) -> None:
@@ -139,6 +114,15 @@ def test_stop_strings_cut_the_text_wherever_tokens_end(engine: RunningEngine, pr
     assert "".join(c["text"] for chunk in streamed for c in chunk["choices"]) == text[:cut]
 
 
+def test_special_tokens_are_text_only_where_asked_for(engine: RunningEngine, prompt: Prompts) -> None:
+    end = next(iter(engine.engine.models["pilot"].ends))
+    asked = {"logit_bias": {str(end): 100}, "return_token_ids": True}
+    hidden = engine.complete("pilot", prompt(9), 4, **asked)["choices"][0]
+    assert (hidden["text"], hidden["token_ids"], hidden["finish_reason"]) == ("", [end], "stop")
+    shown = engine.complete("pilot", prompt(9), 4, **asked, skip_special_tokens=False)["choices"][0]
+    assert shown["text"] == engine.engine.models["pilot"].tokenizer.decode([end])
+
+
 def test_stop_token_ids_and_min_tokens(engine: RunningEngine, prompt: Prompts) -> None:
     tokens = prompt(25, seed=4)
     said = engine.complete("pilot", tokens, 10, ignore_eos=True)["choices"][0]["token_ids"]
@@ -194,238 +178,8 @@ class TestPrefixCache:
             jobs = [prompt(60, seed=300 + i) for i in range(24)]
             answers = list(pool.map(lambda t: small.complete("pilot", t, 20, ignore_eos=True), jobs))
             for tokens, answer in zip(jobs, answers, strict=True):
-                assert_same(answer["choices"][0]["token_ids"], decode_on(small, "pilot", tokens, 20))
+                assert_same(answer["choices"][0]["token_ids"], small.past_ends("pilot", tokens, 20))
             assert small.engine.schedulers["pilot"].cache.evicted_blocks > 0
             wait_until(small.settled)
             refused = small.post("/v1/completions", {"model": "pilot", "prompt": prompt(400)}, 413)
             assert refused["error"]["code"] == "never_fits"
-
-
-class TestLeaving:
-    def test_a_closed_stream_frees_its_place(self, engine: RunningEngine, prompt: Prompts) -> None:
-        body = {
-            "model": "pilot",
-            "prompt": prompt(50),
-            "max_tokens": 6000,
-            "ignore_eos": True,
-            "stream": True,
-        }
-        with engine.client.stream("POST", "/v1/completions", json=body) as response:
-            lines = response.iter_lines()  # kept: a collected iterator closes its response
-            next(lines)
-            assert engine.engine.schedulers["pilot"].running
-        wait_until(engine.settled)
-
-    def test_a_dropped_connection_frees_its_place(self, engine: RunningEngine, prompt: Prompts) -> None:
-        body = json.dumps({"model": "target", "prompt": prompt(50), "max_tokens": 6000, "ignore_eos": True})
-        host, port = engine.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port))) as raw:
-            head = f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
-            raw.sendall((head + body).encode())
-            wait_until(lambda: bool(engine.engine.schedulers["target"].running))
-        wait_until(engine.settled)
-
-    def test_a_client_that_does_not_read_is_cut_off(self) -> None:
-        """Its socket never takes the bytes: the write ends in time, and the transport is torn down."""
-        torn = []
-        transport: Any = SimpleNamespace(abort=lambda: torn.append(True))
-        response: Any = SimpleNamespace(write=lambda data: asyncio.sleep(60))
-        reply: Any = SimpleNamespace(chat=True, role_chunk=lambda: {"choices": []})
-        call: Any = SimpleNamespace(reply=reply)
-
-        async def flush() -> None:
-            writer = StreamWriter(call, response, transport, 0.05)
-            writer.open()
-            await writer.flush()
-
-        with pytest.raises(ConnectionResetError):
-            asyncio.run(flush())
-        assert torn == [True]
-
-    def test_who_leaves_while_waiting_is_forgotten(self, folders: dict[str, Path], prompt: Prompts) -> None:
-        one = {"pilot": folders["pilot"]}
-        body = {"model": "pilot", "prompt": prompt(9), "max_tokens": 4000, "ignore_eos": True, "stream": True}
-        with running(one, folders["pilot"], max_batch=1) as tiny:
-            waiting = tiny.engine.schedulers["pilot"].waiting
-            with tiny.client.stream("POST", "/v1/completions", json=body) as first:
-                lines = first.iter_lines()
-                next(lines)
-                with pytest.raises(httpx.ReadTimeout):
-                    tiny.client.post("/v1/completions", json=body, timeout=1.0)
-                wait_until(lambda: not waiting)
-                assert tiny.engine.schedulers["pilot"].running
-            wait_until(tiny.settled)
-
-    def test_a_full_queue_is_a_typed_refusal(self, folders: dict[str, Path], prompt: Prompts) -> None:
-        one = {"pilot": folders["pilot"]}
-        with (
-            running(one, folders["pilot"], max_batch=1, max_waiting=1) as tiny,
-            ThreadPoolExecutor(12) as pool,
-        ):
-            body = {"model": "pilot", "prompt": prompt(9), "max_tokens": 24, "ignore_eos": True}
-            codes = list(pool.map(lambda _: tiny.client.post("/v1/completions", json=body), range(12)))
-            assert {r.status_code for r in codes} == {200, 503}
-            assert all(r.json()["error"]["code"] == "overloaded" for r in codes if r.status_code == 503)
-            wait_until(tiny.settled)
-
-
-class TestErrors:
-    CHAT = ({"messages": [{"role": "user", "content": "hi"}], "model": "pilot"}, "/v1/chat/completions")
-
-    @pytest.mark.parametrize(
-        ("change", "param"),
-        [
-            ({"temperature": -1}, "temperature"),
-            ({"temperature": "hot"}, "temperature"),
-            ({"top_p": 0}, "top_p"),
-            ({"n": 0}, "n"),
-            ({"n": True}, "n"),
-            ({"max_tokens": 0}, "max_tokens"),
-            ({"max_completion_tokens": "many"}, "max_completion_tokens"),
-            ({"stop": ["a"] * 17}, "stop"),
-            ({"stop": [""]}, "stop"),
-            ({"top_logprobs": 2}, "top_logprobs"),
-            ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
-            ({"stream_options": {"include_usage": True}}, "stream_options"),
-            ({"seed": 1.5}, "seed"),
-            ({"logit_bias": {"x": 1}}, "logit_bias"),
-            ({"logit_bias": {"99999": 1}}, "logit_bias"),
-            ({"response_format": {"type": "json_object"}}, "response_format"),
-            ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
-            ({"cache_salt": 7}, "cache_salt"),
-            ({"kv_transfer_params": {"handle": "zz"}}, "kv_transfer_params.handle"),
-            ({"messages": []}, "messages"),
-            ({"messages": [{"role": "king", "content": "x"}]}, "messages[0].role"),
-            ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content"),
-        ],
-    )
-    def test_bad_parameters_are_named(
-        self, engine: RunningEngine, change: dict[str, Any], param: str
-    ) -> None:
-        body, path = self.CHAT
-        error = engine.post(path, {**body, **change}, 400)["error"]
-        assert error["param"] == param
-        assert error["type"] == "invalid_request_error"
-        assert error["message"]
-
-    def test_unknown_model(self, engine: RunningEngine) -> None:
-        body, path = self.CHAT
-        error = engine.post(path, {**body, "model": "nobody"}, 404)["error"]
-        assert (error["code"], error["param"]) == ("model_not_found", "model")
-
-    def test_too_long_a_context(self, engine: RunningEngine, prompt: Prompts) -> None:
-        limit = engine.engine.models["pilot"].max_model_len
-        for body in (
-            {"prompt": prompt(limit), "max_tokens": 1},
-            {"prompt": prompt(10), "max_tokens": limit},
-        ):
-            error = engine.post("/v1/completions", {"model": "pilot", **body}, 400)["error"]
-            assert error["code"] == "context_length_exceeded"
-
-    @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b'{"a": NaN}', b"[" * 100_000])
-    def test_what_is_not_json(self, engine: RunningEngine, raw: bytes) -> None:
-        response = engine.client.post("/v1/completions", content=raw)
-        assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_json")
-
-    def test_too_large_a_body(self, engine: RunningEngine) -> None:
-        response = engine.client.post("/v1/completions", content=b" " * (5 << 20))
-        assert (response.status_code, response.json()["error"]["code"]) == (413, "body_too_large")
-
-    def test_token_ids_outside_the_vocabulary(self, engine: RunningEngine) -> None:
-        error = engine.post("/v1/completions", {"model": "pilot", "prompt": [1, 10**6]}, 400)["error"]
-        assert error["param"] == "prompt"
-
-    def test_an_unknown_path(self, engine: RunningEngine) -> None:
-        response = engine.client.get("/v1/nothing")
-        assert (response.status_code, response.json()["error"]["code"]) == (404, "http_error")
-
-    def test_a_fault_inside_shows_nothing_and_the_engine_lives_on(
-        self, engine: RunningEngine, prompt: Prompts, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        scheduler = engine.engine.schedulers["pilot"]
-
-        def broken(*_: object) -> None:
-            raise RuntimeError("a secret path /home/x")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(scheduler.model, "forward", broken)
-            answer = engine.post("/v1/completions", {"model": "pilot", "prompt": prompt(20)}, 500)
-            assert "secret" not in json.dumps(answer)
-            body = {"model": "pilot", "prompt": prompt(20), "stream": True}
-            assert engine.client.post("/v1/completions", json=body).status_code == 500
-        wait_until(engine.settled)
-        answer = engine.complete("pilot", prompt(20), 6)
-        assert_same(answer["choices"][0]["token_ids"], engine.alone("pilot", prompt(20), 6))
-
-    def test_a_fault_in_mid_stream_never_looks_finished(
-        self, engine: RunningEngine, prompt: Prompts, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        model, calls = engine.engine.schedulers["pilot"].model, []
-        whole = model.forward
-
-        def breaks_later(*given: Any) -> Any:
-            calls.append(1)
-            if len(calls) > 4:
-                raise RuntimeError("broken")
-            return whole(*given)
-
-        body = {"model": "pilot", "prompt": prompt(20), "max_tokens": 30, "ignore_eos": True, "stream": True}
-        with monkeypatch.context() as patch:
-            patch.setattr(model, "forward", breaks_later)
-            text = engine.client.post("/v1/completions", json=body).text
-        assert "[DONE]" not in text
-        objects = [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line]
-        assert objects[-1]["error"]["code"] == "engine_error"
-        assert all(c["finish_reason"] is None for o in objects[:-1] for c in o["choices"])
-        wait_until(engine.settled)
-
-
-class TestReports:
-    def test_models(self, engine: RunningEngine) -> None:
-        found = engine.client.get("/v1/models").json()
-        assert found["engine"] == "lifeboat-reference"
-        assert {m["id"] for m in found["data"]} == {"pilot", "target"}
-        for model in found["data"]:
-            assert model["engine"] == "lifeboat-reference"
-            assert (model["dtype"], model["device"], model["development"]) == ("float32", "cpu", True)
-            assert len(model["weights_sha256"]) == 64
-
-    def test_tokenize(self, engine: RunningEngine) -> None:
-        chat = {"model": "pilot", "messages": [{"role": "user", "content": "hello"}]}
-        found = engine.post("/tokenize", chat)
-        assert found["count"] == len(found["tokens"])
-        assert found["max_model_len"] == engine.engine.models["pilot"].max_model_len
-        answer = engine.post("/v1/chat/completions", {**chat, "max_tokens": 1, "return_token_ids": True})
-        assert answer["prompt_token_ids"] == found["tokens"]
-        text = engine.post("/tokenize", {"model": "pilot", "prompt": "hello", "return_token_strs": True})
-        assert len(text["token_strs"]) == text["count"]
-
-    def test_metrics_and_memory(self, engine: RunningEngine, prompt: Prompts) -> None:
-        engine.complete("pilot", prompt(20), 4)
-        page = engine.client.get("/metrics").text
-        for name in (
-            "vllm:num_requests_running",
-            "vllm:num_requests_waiting",
-            "vllm:kv_cache_usage_perc",
-            "vllm:prompt_tokens_total",
-            "vllm:generation_tokens_total",
-            "vllm:prefix_cache_queries_total",
-            "vllm:prefix_cache_hits_total",
-            "vllm:request_success_total",
-            "vllm:time_to_first_token_seconds_bucket",
-        ):
-            assert f'{name}{{model_name="pilot"' in page, name
-        for line in page.splitlines():
-            assert line.startswith("#") or math.isfinite(float(line.rsplit(" ", 1)[1]))
-        wait_until(engine.settled)
-        memory = engine.client.get("/helm/memory").json()
-        for model in memory["models"].values():
-            assert model["kv_used_bytes"] == 0
-            assert model["kv_available_bytes"] == model["kv_budget_bytes"]
-            assert model["weights_bytes"] > 0
-        assert memory["staging"]["used_bytes"] == 0
-
-    def test_timing_is_in_the_answer(self, engine: RunningEngine, prompt: Prompts) -> None:
-        timing = engine.complete("pilot", prompt(20), 4)["helm_timing"]
-        assert 0 <= timing["queue_ms"] <= timing["first_token_ms"]
-        assert 0 < timing["prefill_ms"] <= timing["first_token_ms"]

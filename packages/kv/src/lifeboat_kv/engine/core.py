@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,7 @@ class Engine:
         self.device = device
         self.development = device.type == "cpu"
         self.draining = False
+        self.started = int(time.time())
         self.transfer_metrics = TransferMetrics()
         self.staging = StagingStore(limits.staging_budget)
         self.mappers = MapperStore(

@@ -176,7 +176,12 @@ class Scheduler:
 
     def _sequence(self, request: Request, index: int, blocks: list[int], state: SequenceState) -> Sequence:
         options = request.sampling
-        stream = TextStream(self.model.tokenizer, stop=options.stop, include_stop=options.include_stop)
+        stream = TextStream(
+            self.model.tokenizer,
+            stop=options.stop,
+            include_stop=options.include_stop,
+            skip_special_tokens=options.skip_special_tokens,
+        )
         ends = frozenset() if options.ignore_eos else self.model.ends
         return Sequence(
             request=request,

@@ -97,6 +97,7 @@ def read_sampling(body: Body, vocabulary: int, max_tokens: int, logprobs: int | 
         stop=_stops(body),
         stop_token_ids=_token_ids(body, "stop_token_ids", vocabulary, most=64),
         include_stop=_flag(body, "include_stop_str_in_output"),
+        skip_special_tokens=body.get("skip_special_tokens") is None or _flag(body, "skip_special_tokens"),
         ignore_eos=_flag(body, "ignore_eos"),
         min_tokens=_integer(body, "min_tokens", 0, low=0, high=max_tokens),
         logprobs=logprobs,

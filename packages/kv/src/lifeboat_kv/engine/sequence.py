@@ -26,6 +26,7 @@ class SamplingOptions:
     stop: tuple[str, ...] = ()
     stop_token_ids: tuple[int, ...] = ()
     include_stop: bool = False
+    skip_special_tokens: bool = True
     ignore_eos: bool = False
     min_tokens: int = 0
     logprobs: int | None = None

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import re
-import time
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -20,6 +19,7 @@ from .errors import ApiError, engine_failed
 from .mappers import SHA256, MapperRefusedError
 from .prompts import encode_chat, encode_text
 from .scrape import render_metrics
+from .served_model import ServedModel
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +41,7 @@ def make_app(engine: Engine) -> web.Application:
             web.get("/version", version),
             web.get("/metrics", metrics),
             web.get("/v1/models", list_models),
+            web.get("/v1/models/{name:.+}", show_model),
             web.post("/tokenize", tokenize),
             web.post("/v1/completions", completions),
             web.post("/v1/chat/completions", chat_completions),
@@ -76,26 +77,33 @@ async def metrics(request: web.Request) -> web.Response:
 async def list_models(request: web.Request) -> web.Response:
     """Served models, in OpenAI's list shape with what this engine measured."""
     engine = request.app[ENGINE_KEY]
-    data = [
-        {
-            "id": model.name,
-            "object": "model",
-            "created": int(time.time()),
-            "owned_by": ENGINE_NAME,
-            "root": model.facts["id"],
-            "parent": None,
-            "max_model_len": model.max_model_len,
-            "engine": ENGINE_NAME,
-            "dtype": str(model.shape.dtype).removeprefix("torch."),
-            "device": str(model.device),
-            "development": engine.development,
-            "weights_sha256": model.facts["weights_sha256"],
-            "tokenizer": model.facts["tokenizer"],
-            "default_max_tokens": engine.limits.default_max_tokens,
-        }
-        for model in engine.models.values()
-    ]
+    data = [_model_card(engine, model) for model in engine.models.values()]
     return web.json_response({"object": "list", "data": data, "engine": ENGINE_NAME, "version": __version__})
+
+
+async def show_model(request: web.Request) -> web.Response:
+    """One served model."""
+    engine = request.app[ENGINE_KEY]
+    return web.json_response(_model_card(engine, engine.model(request.match_info["name"])))
+
+
+def _model_card(engine: Engine, model: ServedModel) -> dict[str, Any]:
+    return {
+        "id": model.name,
+        "object": "model",
+        "created": engine.started,
+        "owned_by": ENGINE_NAME,
+        "root": model.facts["id"],
+        "parent": None,
+        "max_model_len": model.max_model_len,
+        "engine": ENGINE_NAME,
+        "dtype": str(model.shape.dtype).removeprefix("torch."),
+        "device": str(model.device),
+        "development": engine.development,
+        "weights_sha256": model.facts["weights_sha256"],
+        "tokenizer": model.facts["tokenizer"],
+        "default_max_tokens": engine.limits.default_max_tokens,
+    }
 
 
 async def tokenize(request: web.Request) -> web.Response:
