@@ -18,7 +18,9 @@ const { values, positionals } = parseArgs({
 });
 const [scenario, source, target] = positionals;
 if (!scenario || !source || !target) {
-  console.error("Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME]");
+  console.error(
+    "Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME]",
+  );
   process.exit(2);
 }
 

@@ -8,9 +8,8 @@ import { count } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
 import { useBlocked } from "../session/use-session";
 import { RouteForm } from "./route-form";
-import type { Overview } from "./use-helm-switch";
+import type { Route } from "./use-helm-switch";
 
-export type Route = NonNullable<Overview["route"]>;
 
 export function RouteCard({ route }: { route: Route | null }) {
   const [open, setOpen] = useState(false);

@@ -12,7 +12,7 @@ import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { SelectField, TextField } from "../../ui/field";
 import { pairTitle } from "../pairs/pair-words";
-import type { Route } from "./route-card";
+import type { Route } from "./use-helm-switch";
 
 const logprob = z.coerce.number<number>("A number.").min(-100, "At least -100.").max(0, "At most 0.");
 const Form = z.object({

@@ -5,6 +5,7 @@ import { tellProblem, tellStored } from "../../api/tell";
 import { type Outputs, useTRPC } from "../../api/trpc";
 
 export type Overview = Outputs["overview"]["helm"];
+export type Route = NonNullable<Overview["route"]>;
 
 /** Optimistic; what was on screen comes back on error; the toast names the revision that was stored. */
 export function useHelmSwitch() {
