@@ -10,7 +10,6 @@ import { useBlocked } from "../session/use-session";
 import { RouteForm } from "./route-form";
 import type { Route } from "./use-helm-switch";
 
-
 export function RouteCard({ route }: { route: Route | null }) {
   const [open, setOpen] = useState(false);
   const blocked = useBlocked("admin");
