@@ -63,6 +63,11 @@ const DO: Record<string, () => Promise<unknown>> = {
     name: "First",
     password: "long enough a password",
   }),
+  "setting.update": async () => ({
+    gate: 0.95,
+    requireBeatsPilot: false,
+    revision: (await control.as("viewer").setting.get()).revision,
+  }),
   "setting.setHelmEnabled": async () => ({
     enabled: true,
     revision: (await control.as("viewer").setting.get()).revision,

@@ -10,6 +10,7 @@ export const SCOPES: Record<string, Scope> = {
   "session.me": "viewer",
   "overview.helm": "viewer",
   "setting.get": "viewer",
+  "setting.update": "admin",
   "setting.setHelmEnabled": "admin",
   "setting.setKillSwitch": "admin",
   "route.get": "viewer",

@@ -1,11 +1,15 @@
 import { HelmError } from "@helm/contracts";
+import type { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
+import type { SettingOut } from "./schema";
+
+type Setting = Omit<z.infer<typeof SettingOut>, "revision" | "updatedAt">;
 
 export interface SettingChange {
   verb: string;
   revision: number;
-  data: { helmEnabled?: boolean; killSwitch?: boolean };
+  data: Partial<Setting>;
 }
 
 /** One row, one revision: who edits an old revision is told so and overwrites nothing. */
@@ -21,13 +25,20 @@ export async function changeSetting(ctx: Context, change: SettingChange) {
     });
   }
   const after = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
-  const { helmEnabled, killSwitch } = before;
   await writeAudit(ctx, {
     verb: change.verb,
     entity: "setting",
     entityId: "1",
-    before: { helmEnabled, killSwitch, revision: before.revision },
-    after: { helmEnabled: after.helmEnabled, killSwitch: after.killSwitch, revision: after.revision },
+    before: audited(before),
+    after: audited(after),
   });
   return after;
+}
+
+function audited({
+  id: _,
+  updatedAt: __,
+  ...fields
+}: { id: number; updatedAt: Date } & Record<string, unknown>) {
+  return fields;
 }
