@@ -1,52 +1,43 @@
 import AxeBuilder from "@axe-core/playwright";
-import { expect, test } from "@playwright/test";
-import { everyPage } from "./every-page";
+import { expect, type Page, test } from "@playwright/test";
 import { running } from "./product";
-import { contextFor, type Look, visit } from "./visit";
+import { contextFor, type Look, visitEvery } from "./visit";
 
+/** Half a minute on two idle cores; a busy machine gets its time. */
+const LONG = 600_000;
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 for (const theme of ["light", "dark"] as const) {
   test(`no page has a serious accessibility fault (${theme})`, async ({ browser }) => {
-    test.setTimeout(300_000);
-    for (const known of everyPage()) {
-      const context = await contextFor(browser, { theme, width: 1440 }, known.signedIn);
-      const page = await context.newPage();
-      await visit(page, known);
+    test.setTimeout(LONG);
+    await visitEvery(browser, { theme, width: 1440 }, async (page, { name }) => {
       const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
       const serious = violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-      expect.soft(serious, `${known.name}, ${theme}`).toEqual([]);
-      await context.close();
-    }
+      expect.soft(serious, `${name}, ${theme}`).toEqual([]);
+    });
   });
 }
 
 test("no page scrolls sideways at 320 px", async ({ browser }) => {
-  test.setTimeout(180_000);
-  for (const known of everyPage()) {
-    const context = await contextFor(browser, { theme: "light", width: 320 }, known.signedIn);
-    const page = await context.newPage();
-    await visit(page, known);
+  test.setTimeout(LONG);
+  await visitEvery(browser, { theme: "light", width: 320 }, async (page, { name }) => {
     const beyond = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
-    expect.soft(beyond, known.name).toBe(0);
-    await context.close();
-  }
+    expect.soft(beyond, name).toBe(0);
+  });
 });
 
 test("no page asks another host for anything, and none breaks the content security policy", async ({
   browser,
 }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(LONG);
   const own = new URL(running().urls.console).host;
-  for (const known of everyPage()) {
-    const context = await contextFor(browser, { theme: "light", width: 1440 }, known.signedIn);
-    const page = await context.newPage();
-    const foreign: string[] = [];
-    const refused: string[] = [];
+  const foreign: string[] = [];
+  const refused: string[] = [];
+  const listen = (page: Page) => {
     page.on("request", (request) => {
       const { host, protocol } = new URL(request.url());
       if (protocol !== "data:" && protocol !== "blob:" && host !== own) foreign.push(request.url());
@@ -57,11 +48,10 @@ test("no page asks another host for anything, and none breaks the content securi
     page.on("console", (message) => {
       if (message.text().includes("Content Security Policy")) refused.push(message.text());
     });
-    await visit(page, known);
-    expect.soft(foreign, known.name).toEqual([]);
-    expect.soft(refused, known.name).toEqual([]);
-    await context.close();
-  }
+  };
+  await visitEvery(browser, { theme: "light", width: 1440 }, async () => undefined, listen);
+  expect(foreign).toEqual([]);
+  expect(refused).toEqual([]);
 });
 
 test("the Helm page can be used with the keyboard alone", async ({ browser }) => {

@@ -12,7 +12,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
   reporter: "list",
-  use: { ...browser, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  use: { ...browser, screenshot: "only-on-failure" },
   projects: [
     { name: "journey", testMatch: "journey.spec.ts" },
     { name: "pages", testMatch: "pages.spec.ts", dependencies: ["journey"] },
