@@ -1,7 +1,7 @@
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { acquireDeviceLease, type PythonHome } from "@helm/host";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { calibrationJob, scriptedPython, TestControlPlane, workerOptions } from "./testing";
 import { work } from "./worker";
 
@@ -23,7 +23,9 @@ async function setUp(python: PythonHome, job = calibrationJob()) {
   return { controlPlane, options, start, outbox };
 }
 
-const within = { timeout: 15_000, interval: 50 };
+const within = { timeout: 60_000, interval: 50 };
+// Real processes and real waiting: slow where the machine is busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 it("offers what it has, runs a job, numbers its events, uploads by digest and finishes", async () => {
   const { controlPlane, options, start, outbox } = await setUp(

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { ArtifactMismatch, downloadArtifact, uploadArtifact } from "./artifact-client";
 import { HostClient } from "./host-client";
 import { serve, temporaryFolder } from "./testing";
@@ -9,7 +9,23 @@ import { serve, temporaryFolder } from "./testing";
 const content = randomBytes(300_000);
 const sha256 = createHash("sha256").update(content).digest("hex");
 
-async function artifactServer(options: { breakAfter?: number; flip?: boolean; ignoreRange?: boolean } = {}) {
+interface Fault {
+  /** Breaks the first answer after these bytes, once they have arrived in a file under this folder. */
+  breakAfter?: { bytes: number; directory: string };
+  flip?: boolean;
+  ignoreRange?: boolean;
+}
+
+/** Whether some of a download is on disk. */
+async function hasArrived(directory: string): Promise<boolean> {
+  const part = join(directory, sha256, "mapper.safetensors.part");
+  return stat(part).then(
+    (found) => found.size > 0,
+    () => false,
+  );
+}
+
+async function artifactServer(options: Fault = {}) {
   const ranges: (string | undefined)[] = [];
   let broken = false;
   const url = await serve((request, response) => {
@@ -20,7 +36,9 @@ async function artifactServer(options: { breakAfter?: number; flip?: boolean; ig
     response.writeHead(from > 0 ? 206 : 200, { "content-length": rest.length });
     if (options.breakAfter !== undefined && !broken) {
       broken = true;
-      response.write(rest.subarray(0, options.breakAfter), () => setTimeout(() => response.destroy(), 50));
+      const { bytes, directory } = options.breakAfter;
+      response.write(rest.subarray(0, bytes));
+      void vi.waitUntil(() => hasArrived(directory), { timeout: 15_000 }).finally(() => response.destroy());
       return;
     }
     response.end(rest);
@@ -36,8 +54,8 @@ const wanted = (directory: string) => ({
 });
 
 it("goes on where a broken download stopped", async () => {
-  const { client, ranges } = await artifactServer({ breakAfter: 100_000 });
   const directory = await temporaryFolder();
+  const { client, ranges } = await artifactServer({ breakAfter: { bytes: 100_000, directory } });
   await expect(downloadArtifact(client, wanted(directory))).rejects.toMatchObject({ retriable: true });
   const path = await downloadArtifact(client, wanted(directory));
   expect((await readFile(path)).equals(content)).toBe(true);
@@ -47,8 +65,8 @@ it("goes on where a broken download stopped", async () => {
 });
 
 it("takes the whole again from a server that ignores ranges", async () => {
-  const { client } = await artifactServer({ breakAfter: 100_000, ignoreRange: true });
   const directory = await temporaryFolder();
+  const { client } = await artifactServer({ breakAfter: { bytes: 100_000, directory }, ignoreRange: true });
   await expect(downloadArtifact(client, wanted(directory))).rejects.toThrow();
   const path = await downloadArtifact(client, wanted(directory));
   expect((await readFile(path)).equals(content)).toBe(true);

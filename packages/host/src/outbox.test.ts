@@ -42,32 +42,28 @@ it("drops a line that a crash cut and numbers on without a gap", async () => {
 });
 
 it("delivers every event once and in order, whatever is acknowledged and however often it restarts", async () => {
+  const step = fc.oneof(fc.constant("append"), fc.constant("restart"), fc.integer({ min: 1, max: 5 }));
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.oneof(fc.constant("append"), fc.constant("ack"), fc.constant("restart")), {
-        maxLength: 30,
-      }),
-      async (steps) => {
-        const directory = await temporaryFolder();
-        let outbox = await Outbox.open(directory, "job", parse);
-        const delivered: string[] = [];
-        let made = 0;
-        for (const step of [...steps, "restart", "ack"]) {
-          if (step === "append") outbox.append(`e${++made}`);
-          if (step === "ack") {
-            const batch = outbox.pending(step === steps.at(-1) ? 1 : 100);
-            delivered.push(...batch.map((record) => record.event));
-            await outbox.ack(batch.at(-1)?.seq ?? 0);
-          }
-          if (step === "restart") {
-            await outbox.close();
-            outbox = await Outbox.open(directory, "job", parse);
-          }
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const directory = await temporaryFolder();
+      let outbox = await Outbox.open(directory, "job", parse);
+      const delivered: string[] = [];
+      let made = 0;
+      // A number is a batch of at most that many, acknowledged; the last one takes all that is left.
+      for (const step of [...steps, "restart", 100]) {
+        if (step === "append") outbox.append(`e${++made}`);
+        else if (step === "restart") {
+          await outbox.close();
+          outbox = await Outbox.open(directory, "job", parse);
+        } else {
+          const batch = outbox.pending(Number(step));
+          delivered.push(...batch.map((record) => record.event));
+          await outbox.ack(batch.at(-1)?.seq ?? 0);
         }
-        await outbox.close();
-        expect(delivered).toEqual(Array.from({ length: made }, (_, i) => `e${i + 1}`));
-      },
-    ),
+      }
+      await outbox.close();
+      expect(delivered).toEqual(Array.from({ length: made }, (_, i) => `e${i + 1}`));
+    }),
     { numRuns: 25 },
   );
 });

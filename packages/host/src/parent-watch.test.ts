@@ -7,7 +7,7 @@ import { parseEnvironment, redacted } from "./environment";
 import { processStart } from "./process-identity";
 import { temporaryFolder } from "./testing";
 
-it("notices that its parent is gone", async () => {
+it("notices that its parent is gone", { timeout: 120_000 }, async () => {
   const folder = await temporaryFolder();
   const script = join(folder, "child.mts");
   const { writeFile } = await import("node:fs/promises");
@@ -22,13 +22,13 @@ it("notices that its parent is gone", async () => {
   const shell = `HELM_PARENT_PID=$$ ${process.execPath} --import ${tsx} ${script} & echo $! > ${pidFile}; sleep 60`;
   const parent = execFile("sh", ["-c", shell]);
   await expect
-    .poll(async () => (await readFile(pidFile, "utf8").catch(() => "")).trim(), { timeout: 10_000 })
+    .poll(async () => (await readFile(pidFile, "utf8").catch(() => "")).trim(), { timeout: 30_000 })
     .not.toBe("");
   const child = Number(await readFile(pidFile, "utf8"));
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect(processStart(child)).not.toBeNull();
   parent.kill("SIGKILL");
-  await expect.poll(() => processStart(child), { timeout: 15_000 }).toBeNull();
+  await expect.poll(() => processStart(child), { timeout: 60_000 }).toBeNull();
 });
 
 it("names every wrong variable, and shows no secret", () => {

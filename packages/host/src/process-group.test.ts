@@ -10,9 +10,9 @@ it("ends a child together with the children it started", async () => {
   const child = await spawnGroup("sh", ["-c", "sleep 60 & echo $!; wait"]);
   const grandchild = Number(await firstLine(child.stdout));
   expect(processStart(grandchild)).not.toBeNull();
-  const exit = await child.end(5000);
+  const exit = await child.end(15_000);
   expect(exit.signal).toBe("SIGTERM");
-  await expect.poll(() => processStart(grandchild)).toBeNull();
+  await expect.poll(() => processStart(grandchild), { timeout: 15_000 }).toBeNull();
 });
 
 it("kills a child that does not listen, after its grace", async () => {
@@ -25,7 +25,7 @@ it("leaves no grandchild behind when the leader ends by itself", async () => {
   const child = await spawnGroup("sh", ["-c", "sleep 60 & echo $!"]);
   const grandchild = Number(await firstLine(child.stdout));
   expect((await child.exit).code).toBe(0);
-  await expect.poll(() => processStart(grandchild)).toBeNull();
+  await expect.poll(() => processStart(grandchild), { timeout: 15_000 }).toBeNull();
 });
 
 it("says at once that a program is not there", async () => {
