@@ -23,7 +23,7 @@ from .tasks import render
 
 MODELS = ("pilot", "target")
 RESAMPLES = 2000
-BATCH_TOKENS = 8192
+BATCH_TOKENS = 2048
 
 
 def batches(sequences: list[list[int]]) -> list[list[int]]:
@@ -72,7 +72,7 @@ def read(file: Path) -> list[dict]:
 
 
 def text_losses(models: dict[str, LeanQwen3], encoder: Tokenizer, corpus: Path) -> dict:
-    records = [r for name in ("fit", "probes") for r in read(corpus / f"{name}.jsonl")]
+    records = read(corpus / "probes.jsonl")
     found = {}
     for domain in ("prose", "code"):
         sequences = [encoder.encode(r["text"]).ids for r in records if r["domain"] == domain]
