@@ -1,5 +1,6 @@
 // Records what a real calibration writes, as a seed scenario: what was asked for, the job's own output, its mapper.
-// Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME]
+// Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME] [--gate VALUE]
+// --gate: a stricter gate that the scenario sets on its pair when it is imported.
 // The verdict is no part of it: it is computed from the counts when the scenario is imported.
 import { spawn } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,12 +15,16 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../..");
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { device: { type: "string", default: "cpu" }, method: { type: "string" } },
+  options: {
+    device: { type: "string", default: "cpu" },
+    method: { type: "string" },
+    gate: { type: "string" },
+  },
 });
 const [scenario, source, target] = positionals;
 if (!scenario || !source || !target) {
   console.error(
-    "Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME]",
+    "Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME] [--gate VALUE]",
   );
   process.exit(2);
 }
@@ -34,7 +39,13 @@ try {
   await mkdir(folder, { recursive: true });
   await copyFile(resolve(out, result.artifact.path), join(folder, "mapper.safetensors"));
   await writeFile(join(folder, "events.jsonl.gz"), gzipSync(`${lines.join("\n")}\n`, { level: 9 }));
-  const head = { source, target, corpus: "bundled", device: values.device };
+  const head = {
+    source,
+    target,
+    corpus: "bundled",
+    device: values.device,
+    ...(values.gate && { gate: Number(values.gate) }),
+  };
   await writeFile(join(folder, "run.json"), `${JSON.stringify(head, null, 2)}\n`);
   console.log(`Recorded ${lines.length} events and a mapper of ${result.artifact.bytes} bytes in ${folder}`);
 } finally {

@@ -12,7 +12,13 @@ let control: TestControlPlane;
 let seeds: string;
 const mapper = randomBytes(512);
 
-async function record(name: string, source: string, target: string, share: number): Promise<void> {
+async function record(
+  name: string,
+  source: string,
+  target: string,
+  share: number,
+  gate?: number,
+): Promise<void> {
   const folder = join(seeds, name);
   await mkdir(folder);
   const events = runEvents(mapper, { share }).map((event) =>
@@ -28,7 +34,7 @@ async function record(name: string, source: string, target: string, share: numbe
   );
   await writeFile(
     join(folder, "run.json"),
-    JSON.stringify({ source, target, corpus: "bundled", device: "cpu" }),
+    JSON.stringify({ source, target, corpus: "bundled", device: "cpu", gate }),
   );
   await writeFile(
     join(folder, "events.jsonl.gz"),
@@ -40,7 +46,7 @@ async function record(name: string, source: string, target: string, share: numbe
 beforeAll(async () => {
   seeds = await mkdtemp(join(tmpdir(), "helm-seeds-"));
   await record("cleared", "pilot", "target", 1);
-  await record("below-gate", "target", "pilot", 0.7);
+  await record("below-gate", "target", "pilot", 0.7, 0.95);
   control = await testControlPlane({ HELM_SEED: "bundled,cleared,below-gate", HELM_SEEDS_DIR: seeds });
 });
 afterAll(async () => {
@@ -61,6 +67,8 @@ it("seeds the bundled pairs through a worker, then gives each the run that was r
   };
   const found = await until(statuses, (now) => JSON.stringify(now) === JSON.stringify(wanted));
   expect(found).toEqual(wanted);
+  const gates = (await control.as("viewer").pair.list()).map((pair) => [pair.name, pair.gate]);
+  expect(Object.fromEntries(gates)).toMatchObject({ "pilot -> target": 0.9, "target -> pilot": 0.95 });
   expect(await control.as("viewer").route.get()).toMatchObject({
     name: "helm-auto",
     pairName: "pilot -> target",

@@ -96,11 +96,12 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
       startedAt: new Date(run.started.at),
     },
   });
+  if (run.gate !== undefined) await ctx.db.pair.update({ where: { id: pairId }, data: { gate: run.gate } });
   await writeAudit(ctx, {
     verb: "calibration.import",
     entity: "calibration",
     entityId: calibration.id,
-    after: { pairId },
+    after: { pairId, ...(run.gate !== undefined && { gate: run.gate }) },
   });
   for (let at = 0; at < run.events.length; at += BATCH) {
     const events = run.events.slice(at, at + BATCH).map((event, i) => ({ seq: at + i + 1, event }));

@@ -14,6 +14,8 @@ const Head = z.object({
   target: z.string(),
   corpus: z.string(),
   device: z.enum(["cuda", "rocm", "cpu"]),
+  /** A stricter gate that the scenario sets on its pair; without it the server's gate holds. */
+  gate: z.number().gt(0).max(1).optional(),
 });
 
 export interface RecordedRun extends z.infer<typeof Head> {
