@@ -78,6 +78,18 @@ describe("sessions", () => {
     expect((await signIn("https://evil.example")).status).toBe(403);
   });
 
+  it("are not opened with a body of unstated length", async () => {
+    const text = new TextEncoder().encode(JSON.stringify({ email, password }));
+    const answer = await fetch(`${control.url}/api/auth/sign-in/email`, {
+      method: "POST",
+      headers: { origin: ORIGIN, "content-type": "application/json" },
+      body: new Blob([text]).stream(),
+      duplex: "half",
+    } as RequestInit);
+    expect(answer.status).toBe(400);
+    await answer.text();
+  });
+
   it("open the console's socket, not for another site, and it is cut when they end", async () => {
     const cookie = ((await signIn()).headers.get("set-cookie") ?? "").split(";")[0] ?? "";
     const connect = (headers: Record<string, string>) =>
@@ -96,6 +108,8 @@ describe("sessions", () => {
     expect((await connect({ origin: "https://evil.example", cookie })).ok).toBe(false);
     const { ok, socket } = await connect({ origin: ORIGIN, cookie });
     expect(ok).toBe(true);
+    // An ack that is no function must not bring the server down.
+    socket.emit("follow", { calibration: randomUUID() }, "no function");
     expect(await socket.emitWithAck("follow", { calibration: randomUUID() })).toEqual({
       ok: false,
       code: "NOT_FOUND",

@@ -6,6 +6,7 @@ import { readSession } from "../auth/session";
 import type { Services } from "../context";
 import { toHeaders } from "../http/caller";
 import { calibrationRoom, sessionRoom } from "../hub";
+import { replyTo } from "../socket-reply";
 
 const RECHECK_MS = 30_000;
 
@@ -28,11 +29,9 @@ export function openConsoleSockets(services: Services, auth: Auth): void {
     void socket.join(sessionRoom(socket.data.sessionId as string));
     const timer = setInterval(() => void cutIfEnded(auth, socket), RECHECK_MS);
     socket.on("disconnect", () => clearInterval(timer));
-    socket.on("follow", (payload: unknown, reply?: (ack: FollowAck) => void) => {
-      follow(services, auth, socket, payload).then(
-        (ack) => reply?.(ack),
-        () => reply?.({ ok: false, code: "INTERNAL" }),
-      );
+    socket.on("follow", (payload: unknown, given: unknown) => {
+      const reply = replyTo<FollowAck>(given);
+      follow(services, auth, socket, payload).then(reply, () => reply({ ok: false, code: "INTERNAL" }));
     });
     socket.on("unfollow", (payload: unknown) => {
       const request = FollowRequest.safeParse(payload);

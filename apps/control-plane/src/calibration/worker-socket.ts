@@ -1,6 +1,7 @@
 import { type EventAck, EventBatch } from "@helm/contracts";
 import type { Services } from "../context";
 import { authorizeHosts, hostContext } from "../host/socket-auth";
+import { replyTo } from "../socket-reply";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
 import { appendEvents } from "./append-events";
@@ -12,11 +13,12 @@ export function openWorkerSockets(services: Services): void {
   namespace.on("connection", (socket) => {
     // One batch of a worker after another: the order on the wire is the order of the rows.
     let turn: Promise<void> = Promise.resolve();
-    socket.on("calibration:event", (payload: unknown, reply?: (ack: EventAck) => void) => {
+    socket.on("calibration:event", (payload: unknown, given: unknown) => {
+      const reply = replyTo<EventAck>(given);
       turn = turn.then(async () => {
         const ctx = hostContext(services, socket);
         const ack = await takeBatch(ctx, payload);
-        reply?.(ack);
+        reply(ack);
       });
     });
   });

@@ -60,7 +60,9 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
       return trpc(req, res);
     }
     if (url.pathname.startsWith("/api/auth/")) {
-      if (Number(req.headers["content-length"] ?? 0) > AUTH_BODY_BYTES)
+      // A body of unstated length would be read to its end, however long it is.
+      const unstated = req.headers["transfer-encoding"] !== undefined;
+      if (unstated || Number(req.headers["content-length"] ?? 0) > AUTH_BODY_BYTES)
         throw new HelmError("BAD_REQUEST", "The body is too large.");
       requireOwnOrigin(req, services.config.origins);
       req.headers[ADDRESS_HEADER] = req.address;

@@ -3,6 +3,7 @@ import type { Socket } from "socket.io";
 import type { z } from "zod";
 import type { Context, Services } from "../context";
 import { authorizeHosts, hostContext } from "../host/socket-auth";
+import { replyTo } from "../socket-reply";
 import { recordStats } from "../traffic/record-stats";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
@@ -106,20 +107,21 @@ function receive<S extends z.ZodType>(
   schema: S,
   verb: (ctx: Context, input: z.infer<S>) => Promise<unknown>,
 ): void {
-  socket.on(event, (payload: unknown, reply?: (ack: { ok: boolean }) => void) => {
+  socket.on(event, (payload: unknown, given: unknown) => {
+    const reply = replyTo<{ ok: boolean }>(given);
     const ctx = hostContext(services, socket);
     const parsed = schema.safeParse(payload);
     if (!parsed.success) {
       ctx.log.warn({ event, issues: parsed.error.issues.slice(0, 5) }, "a node sent what fits no schema");
-      reply?.({ ok: false });
+      reply({ ok: false });
       return;
     }
     inTransaction(ctx, step, (inner) => verb(inner, parsed.data)).then(
-      () => reply?.({ ok: true }),
+      () => reply({ ok: true }),
       (thrown: unknown) => {
         const error = toHelmError(thrown);
         ctx.log.warn({ event, err: error.cause ?? error }, error.message);
-        reply?.({ ok: false });
+        reply({ ok: false });
       },
     );
   });
