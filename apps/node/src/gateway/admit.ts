@@ -8,6 +8,8 @@ import type { Exchange, GatewayResources } from "./resources";
 export interface PromptCount {
   tokens: number;
   prompts: number;
+  /** Tokens of the longest prompt. */
+  longest: number;
   ids: readonly number[] | null;
 }
 
@@ -30,10 +32,11 @@ export async function countPrompt(x: Exchange, model: string): Promise<PromptCou
     );
     if (!("messages" in ask)) throw badRequest("messages", "messages must be a list of messages.");
     const { tokens } = await x.engine.client.tokenize({ ...ask, model }, limits);
-    return { tokens: tokens.length, prompts: 1, ids: tokens };
+    return { tokens: tokens.length, prompts: 1, longest: tokens.length, ids: tokens };
   }
   const prompts = readPrompts(body.prompt);
   let total = 0;
+  let longest = 0;
   let ids: readonly number[] = [];
   for (const prompt of prompts) {
     if (typeof prompt === "string") {
@@ -42,8 +45,9 @@ export async function countPrompt(x: Exchange, model: string): Promise<PromptCou
       ids = (await x.engine.client.tokenize({ ...ask, model, prompt }, limits)).tokens;
     } else ids = prompt;
     total += ids.length;
+    longest = Math.max(longest, ids.length);
   }
-  return { tokens: total, prompts: prompts.length, ids: prompts.length === 1 ? ids : null };
+  return { tokens: total, prompts: prompts.length, longest, ids: prompts.length === 1 ? ids : null };
 }
 
 function readPrompts(prompt: unknown): (string | number[])[] {

@@ -55,7 +55,7 @@ export class GatewayServer {
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const traceId = randomBytes(16).toString("hex");
     const writer = new ResponseWriter(response, this.gw.limits.stallMs);
-    const path = new URL(request.url ?? "/", "http://gateway").pathname;
+    const path = pathOf(request.url ?? "/");
     const headers = baseHeaders(traceId, this.gw.development);
     const controller = new AbortController();
     this.running.add(controller);
@@ -139,6 +139,11 @@ export class GatewayServer {
     if (!writer.started) writer.json(answer.status, { ...headers, ...answer.detail.headers }, answer.body());
     else void writer.breakOff(answer.body());
   }
+}
+
+/** What is no address at all is a path that leads nowhere. */
+function pathOf(url: string): string {
+  return URL.canParse(url, "http://gateway") ? new URL(url, "http://gateway").pathname : url;
 }
 
 function readSession(request: IncomingMessage): string | null {

@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import { describe, expect, it } from "vitest";
 import { chat, events, GatewayFixture } from "../testing/gateway-fixture";
 import { words } from "../testing/scripted-engine";
@@ -33,6 +34,27 @@ describe("who may ask", () => {
     expect((await on.ask(chat({ stream: "yes" }))).body.error.param).toBe("stream");
     expect((await on.ask({}, "/v1/nothing")).status).toBe(404);
     expect((await on.ask(chat(), undefined, { "x-helm-session": "no spaces please" })).status).toBe(400);
+  });
+
+  it("answers an endless body and an address that is none, too", async () => {
+    const response = await fetch(`${on.gateway.origin}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${testKey}` },
+      body: new Blob(["x".repeat(5000)]).stream(),
+      duplex: "half",
+    } as RequestInit);
+    expect([response.status, ((await response.json()) as { error: object }).error]).toEqual([
+      413,
+      expect.objectContaining({ code: "body_too_large" }),
+    ]);
+    const status = await new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(on.gateway.origin);
+      get({ hostname, port, path: "//" }, (message) => resolve(message.resume().statusCode)).on(
+        "error",
+        reject,
+      );
+    });
+    expect(status).toBe(404);
   });
 
   it("forwards the engine's own refusal of a body word for word", async () => {
@@ -143,6 +165,11 @@ describe("admission", () => {
   it("says that something can never fit", async () => {
     const answer = await on.ask(chat({ max_tokens: 100_000 }));
     expect([answer.status, answer.body.error.helm.never_fits]).toEqual([413, true]);
+  });
+
+  it("counts the bound that the engine goes by", async () => {
+    const body = { model: "pilot", prompt: "one two", max_completion_tokens: 1, max_tokens: 100_000 };
+    expect((await on.ask(body, "/v1/completions")).status).toBe(413);
   });
 
   it("is 503 while no engine is on the serving path", async () => {

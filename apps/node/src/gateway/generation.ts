@@ -43,11 +43,18 @@ export function readGeneration(endpoint: Endpoint, given: JsonBody, development:
       endpoint === "/v1/chat/completions" ? body.logprobs === true : typeof body.logprobs === "number",
     wantsTokenIds: body.return_token_ids === true,
     n: whole(body, "n", 128) ?? 1,
-    maxTokens: whole(body, "max_completion_tokens") ?? whole(body, "max_tokens"),
+    maxTokens: readMaxTokens(endpoint, body),
     wish: readWish(helm, development),
     toolLoop: lastRole(body.messages) === "tool",
     body,
   };
+}
+
+/** The bound the engine will go by, or admission would count another answer than the one that is written. */
+function readMaxTokens(endpoint: Endpoint, body: JsonBody): number | null {
+  const given = whole(body, "max_tokens");
+  if (endpoint === "/v1/completions") return given;
+  return whole(body, "max_completion_tokens") ?? given;
 }
 
 function readModel(value: unknown): string | null {

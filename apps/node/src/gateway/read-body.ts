@@ -21,7 +21,8 @@ async function readText(request: IncomingMessage, maxBytes: number): Promise<str
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request) {
+  // Left whole when it is too large, so that the refusal can still be sent over it.
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
     size += (part as Buffer).length;
     if (size > maxBytes) throw tooLarge(maxBytes);
     parts.push(part as Buffer);

@@ -34,7 +34,8 @@ export async function serveByTarget(
   view: RouteView,
   ask: TargetAsk,
 ): Promise<void> {
-  if (!ask.reserved) await admit(gw, x, view.pair.target, ask.count, routeMaxTokens(x, view));
+  const maxTokens = routeMaxTokens(x, view, ask.count);
+  if (!ask.reserved) await admit(gw, x, view.pair.target, ask.count, maxTokens);
   const sink = openSink(x.generation, x.writer);
   const refused = ask.fallback ? null : await tryTransfer(gw, x, view, ask, sink);
   ask.pilotRoom?.release();
@@ -74,7 +75,7 @@ async function tryTransfer(
     gw.salts,
     {
       endpoint: x.generation.endpoint,
-      caller: withMaxTokens(x.generation, view),
+      caller: withMaxTokens(x.generation, routeMaxTokens(x, view, ask.count)),
       tenant: x.tenant.id,
       conversation: x.session ?? x.traceId,
       promptTokens: ask.count.ids ?? [],
@@ -131,7 +132,8 @@ async function answerNatively(
   refused: Refused | null,
 ): Promise<void> {
   const { target } = view.pair;
-  const body = answerBody(withMaxTokens(x.generation, view), target, gw.salts.native(x.tenant.id));
+  const caller = withMaxTokens(x.generation, routeMaxTokens(x, view, ask.count));
+  const body = answerBody(caller, target, gw.salts.native(x.tenant.id));
   const leg = await Leg.open(x.engine.client, x.generation.endpoint, body, {
     signal: x.signal,
     firstTokenMs: gw.limits.firstTokenMs,

@@ -4,6 +4,7 @@ import { account } from "./account";
 import { admit, countPrompt } from "./admit";
 import { helmHeaders, type Outcome } from "./helm-headers";
 import type { Exchange, GatewayResources } from "./resources";
+import { roomFor } from "./route-defaults";
 
 /** The completions endpoint's own default where a body names no max_tokens. */
 const COMPLETION_MAX_TOKENS = 16;
@@ -12,8 +13,10 @@ const COMPLETION_MAX_TOKENS = 16;
 export async function serveExplicit(gw: GatewayResources, x: Exchange, model: string): Promise<void> {
   const { endpoint } = x.generation;
   const chat = endpoint === "/v1/chat/completions";
-  const maxTokens = x.generation.maxTokens ?? (chat ? defaultMaxTokens(gw) : COMPLETION_MAX_TOKENS);
-  await admit(gw, x, model, await countPrompt(x, model), maxTokens);
+  const count = await countPrompt(x, model);
+  const fallback = chat ? roomFor(x, [model], count, defaultMaxTokens(gw)) : COMPLETION_MAX_TOKENS;
+  const maxTokens = x.generation.maxTokens ?? fallback;
+  await admit(gw, x, model, count, maxTokens);
   const caller =
     x.generation.maxTokens === null ? { ...x.generation.body, max_tokens: maxTokens } : x.generation.body;
   const body = answerBody(caller, model, gw.salts.native(x.tenant.id));

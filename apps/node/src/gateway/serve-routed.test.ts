@@ -183,6 +183,32 @@ describe("a routed request", () => {
     expect((await on.ask(chat())).body.helm).toMatchObject({ decision: "direct", reason: "TIMEOUT" });
   });
 
+  it.each([
+    ["a whole answer", { streaming: "window" as const }, {}],
+    ["a stream before its first token", { streaming: "stream" as const, dieAfter: 0 }, { stream: true }],
+  ])("falls to the target when the pilot breaks before anything has left: %s", async (_, over, extra) => {
+    on.gateway.dials.route.streaming = over.streaming;
+    on.engine.script = (body) =>
+      body.model === "pilot"
+        ? { tokens: words("one two three four five"), dieAfter: 3, ...over }
+        : { tokens: words("from the target") };
+    const answer = await on.ask(chat(extra));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-helm-served-by")).toBe("target");
+    expect(answer.headers.get("x-helm-decision")).toBe("direct");
+    expect(answer.headers.get("x-helm-reason")).toBe("ENGINE_ERROR");
+    expect(JSON.stringify(answer.body)).not.toContain("one");
+  });
+
+  it("asks for no longer answer than the prompt leaves room for, where the caller set no bound", async () => {
+    const model = on.gateway.resources.engine()?.models.get("target");
+    if (model) model.max_model_len = 20;
+    await on.ask(chat());
+    await on.ask(chat({ model: "target" }));
+    await on.ask(chat({ max_tokens: 30 }));
+    expect(on.engine.legs.map((leg) => leg.body.max_tokens)).toEqual([17, 17, 30]);
+  });
+
   it("asks the target natively where there is no evidence", async () => {
     on.engine.script = (body) => ({ tokens: words("mute", body.model === "pilot" ? null : -1) });
     const answer = await on.ask(chat());

@@ -16,17 +16,18 @@ import { serveByTarget } from "./serve-by-target";
 /** The pilot answers, the judge looks, and the answer goes out or the target takes over. */
 export async function serveRouted(gw: GatewayResources, x: Exchange, view: RouteView): Promise<void> {
   const { pilot, target } = view.pair;
-  const maxTokens = routeMaxTokens(x, view);
   const count = await countPrompt(x, pilot);
+  const maxTokens = routeMaxTokens(x, view, count);
   if (count.prompts > 1) throw badRequest("prompt", "a routed request takes one prompt.");
   const room = await admit(gw, x, pilot, count, maxTokens);
-  const judged = await askPilot(gw, x, view);
-  if ("failed" in judged) {
+  const targetInstead = async (failed: EngineError) => {
+    x.log.warn({ err: failed }, "the pilot failed; the target answers");
     room.release();
-    const reason = judged.failed.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR";
+    const reason = failed.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR";
     await serveByTarget(gw, x, view, { count, decision: "direct", reason, fallback: true });
-    return;
-  }
+  };
+  const judged = await askPilot(gw, x, view, maxTokens);
+  if ("failed" in judged) return targetInstead(judged.failed);
   const { leg, held, judgement, pilotMs } = judged;
   const judge = describe(judgement);
   if (judge) gw.metrics.judgeScore.observe(judge.mean_logprob);
@@ -41,15 +42,22 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
       reason = "TARGET_BUSY";
     }
     gw.sessions.record(x.tenant.id, x.session, "pilot");
-    await pumpLeg(gw, x, openSink(x.generation, x.writer), {
-      leg,
-      route: view,
-      held,
-      outcome: () => ({ servedBy: pilot, decision: "kept", reason, transfer: "none" }),
-      judge,
-      pilotMs: null,
-      stageMs: null,
-    });
+    const sink = openSink(x.generation, x.writer);
+    try {
+      await pumpLeg(gw, x, sink, {
+        leg,
+        route: view,
+        held,
+        outcome: () => ({ servedBy: pilot, decision: "kept", reason, transfer: "none" }),
+        judge,
+        pilotMs: null,
+        stageMs: null,
+      });
+    } catch (error) {
+      // A whole answer leaves at its end, a stream with its first token: until then another model may give it.
+      if (!isEngineError(error) || sink.committed || x.signal.aborted) throw error;
+      await targetInstead(error);
+    }
   } finally {
     leg.cancel();
   }
@@ -70,9 +78,10 @@ async function askPilot(
   gw: GatewayResources,
   x: Exchange,
   view: RouteView,
+  maxTokens: number,
 ): Promise<Judged | { failed: EngineError }> {
   const { generation, signal } = x;
-  const caller = withMaxTokens(generation, view);
+  const caller = withMaxTokens(generation, maxTokens);
   const body = pilotBody(caller, generation.endpoint, view.pair.pilot, gw.salts.native(x.tenant.id));
   const asked = performance.now();
   let leg: Leg | null = null;
@@ -88,7 +97,6 @@ async function askPilot(
     leg?.cancel();
     // What the pilot refuses word for word (a body nobody could serve) is the caller's to mend.
     if (!isEngineError(error) || error.isRefusal || signal.aborted) throw error;
-    x.log.warn({ err: error }, "the pilot failed; the target answers");
     return { failed: error };
   }
 }
