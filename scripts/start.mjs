@@ -28,6 +28,7 @@ await main(async () => {
     stopping.signal.throwIfAborted();
     product = await startProduct({
       dev,
+      seed: process.env.HELM_SEED || "bundled",
       signal: stopping.signal,
       onLine: (line) => console.log(`  ✓ ${line}`),
       onEnded: (name, how, tail) => {
