@@ -4,6 +4,7 @@ import { X } from "lucide-react";
 import { Dialog as Primitive } from "radix-ui";
 import type { ReactNode } from "react";
 import { Button, type ButtonKind } from "./button";
+import { useReturnFocus } from "./return-focus";
 
 export function Dialog({
   open,
@@ -23,12 +24,14 @@ export function Dialog({
   /** A click beside it does not close it: what it shows cannot be shown again. */
   sticky?: boolean;
 }) {
+  const returnFocus = useReturnFocus();
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
       <Primitive.Portal>
         <Primitive.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Primitive.Content
           className="fixed inset-x-3 top-[max(1rem,8dvh)] z-50 mx-auto flex max-h-[84dvh] max-w-lg flex-col overflow-y-auto rounded-xl border border-line bg-raised p-5 shadow-float"
+          {...returnFocus}
           onInteractOutside={(event) => {
             if (sticky) event.preventDefault();
           }}

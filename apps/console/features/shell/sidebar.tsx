@@ -9,6 +9,7 @@ import { Dialog } from "radix-ui";
 import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { Mark } from "../../ui/mark";
+import { useReturnFocus } from "../../ui/return-focus";
 import { useSession } from "../session/use-session";
 import { isCurrent, NAVIGATION, type NavigationItem } from "./navigation";
 
@@ -30,11 +31,13 @@ export function NavigationDrawer({
   open: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
+  const returnFocus = useReturnFocus();
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim lg:hidden" />
         <Dialog.Content
+          {...returnFocus}
           aria-describedby={undefined}
           className="fixed inset-y-0 left-0 z-50 w-64 max-w-[85vw] overflow-y-auto border-r border-line bg-panel px-3 py-4 lg:hidden"
         >
