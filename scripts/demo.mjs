@@ -145,14 +145,15 @@ async function sendAll(admin, client, pair, signal) {
   const ranked = await rankByConfidence(client, pilot, someTasks(12), window);
   const [easy, hard] = [ranked.slice(0, 2), ranked.slice(-3).reverse()];
   await judgeBetween(admin, easy[1].mean, hard[2].mean);
-  const long = [longPrompt(1_500), longPrompt(6_000, 1)];
+  const long = [longPrompt(1_500), longPrompt(3_000, 1)];
   const rows = [];
   for (const request of theMix({ pilot, target, easy, hard, long, session: "demo-session" })) {
     signal.throwIfAborted();
     if (request.killSwitch) await turnKillSwitch(admin, true);
     if (request.after) request.body.messages = request.after(rows.at(-1));
     const row = await send(client, request);
-    if (request.compare) row.withoutMs = await firstTokenWithout(client, request);
+    if (request.compare && row.transfer === "transferred")
+      row.withoutMs = await firstTokenWithout(client, request);
     if (request.killSwitch) await turnKillSwitch(admin, false);
     rows.push(row);
     console.log(`  ${row.good ? "✓" : "✗"} ${row.what}`);
