@@ -12,10 +12,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import save_file
 
+from lifeboat_kv.artifact import WEIGHTS_FILE
+from lifeboat_kv.digest_cache import file_digest
 from lifeboat_kv.engine.errors import ApiError
 from lifeboat_kv.engine.kv_pool import KvPool, KvShape
-from lifeboat_kv.engine.mappers import MapperStore
+from lifeboat_kv.engine.mappers import MapperRefusedError, MapperStore
 from lifeboat_kv.engine.metrics import TransferMetrics
 from lifeboat_kv.engine.scheduler import Scheduler
 from lifeboat_kv.engine.sequence import (
@@ -159,4 +162,20 @@ def test_a_mapper_directory_is_never_left(tmp_path: Path) -> None:
     store = MapperStore(tmp_path, dict, torch.device("cpu"), 1 << 20)
     future = store.load("../../etc/passwd")
     assert "no such mapper" in str(future.exception())
+    store.close()
+
+
+def test_a_mapper_that_breaks_its_reader_is_refused_and_not_loading_for_ever(tmp_path: Path) -> None:
+    made = tmp_path / "made.safetensors"
+    manifest = '{"schema": 1, "dtype": "float32", "source": {"num_key_value_heads": 1e999, "head_dim": 4}}'
+    save_file({"x": torch.zeros(1)}, made, metadata={"manifest": manifest})
+    sha256 = file_digest(made)
+    (tmp_path / sha256).mkdir()
+    made.rename(tmp_path / sha256 / WEIGHTS_FILE)
+    store = MapperStore(tmp_path, dict, torch.device("cpu"), 1 << 20)
+    assert isinstance(store.load(sha256).exception(), MapperRefusedError)
+    assert [entry["state"] for entry in store.list()] == ["refused"]
+    with pytest.raises(MapperRefusedError) as refused:
+        store.get(sha256)
+    assert refused.value.code == "ARTIFACT_UNREADABLE"
     store.close()

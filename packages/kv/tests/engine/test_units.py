@@ -174,6 +174,14 @@ class TestStaging:
         assert store.take("h", "mac") is None
         assert store.used_bytes == 0
 
+    def test_what_could_not_be_copied_does_not_count(self) -> None:
+        store = StagingStore(10_000)
+        odd = [*self.LAYERS[:2], (torch.ones(2, 4, 4), torch.ones(2, 4, 4))]
+        with pytest.raises(RuntimeError):
+            store.put("h", "mac", "pilot", range(5), odd, 1000)
+        assert store.used_bytes == 0
+        assert self.put(store) == self.SIZE
+
     def test_the_budget_holds_and_expiry_frees_it(self) -> None:
         clock = Clock()
         store = StagingStore(self.SIZE * 2, clock)

@@ -140,7 +140,16 @@ class MapperStore:
 
     def _read(self, sha256: str) -> ResidentMapper:
         try:
-            resident = self._open(sha256)
+            try:
+                resident = self._open(sha256)
+            except (MemoryError, torch.OutOfMemoryError) as error:
+                raise MapperRefusedError("NO_MEMORY", "there is no memory for the mapper") from error
+            except MapperRefusedError:
+                raise
+            except Exception as error:
+                # Whatever a file nobody foresaw runs into: a mapper must never stay "loading" for good.
+                log.exception("mapper %s could not be read", sha256[:12])
+                raise MapperRefusedError("ARTIFACT_UNREADABLE", "the mapper cannot be read") from error
         except MapperRefusedError as error:
             log.warning("mapper %s refused: %s: %s", sha256[:12], error.code, error.message)
             with self._lock:

@@ -100,11 +100,17 @@ class StagingStore:
             if handle in self._entries or self._held + size > self.budget_bytes:
                 return None
             self._held += size
-        memory = StagedMemory(size)
-        rows = memory.view(shape, k.dtype)
-        for index, (keys, values) in enumerate(layers):
-            rows[index, 0].copy_(keys)
-            rows[index, 1].copy_(values)
+        try:
+            memory = StagedMemory(size)
+            rows = memory.view(shape, k.dtype)
+            for index, (keys, values) in enumerate(layers):
+                rows[index, 0].copy_(keys)
+                rows[index, 1].copy_(values)
+        except Exception:
+            # What was never kept must not count against the budget for ever.
+            with self._lock:
+                self._held -= size
+            raise
         expires = self._clock() + min(ttl_ms, MAX_TTL_MS) / 1000
         entry = StagedCache(model, tuple(tokens), mac, expires, memory, shape, k.dtype)
         with self._lock:
