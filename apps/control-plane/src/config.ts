@@ -40,7 +40,11 @@ const Environment = z
       error:
         "Beyond this machine the console must be reached over https: put TLS in front and name that address.",
     },
-  );
+  )
+  .refine((env) => isLoopback(env.HELM_BIND) || new URL(env.HELM_PUBLIC_URL).protocol === "https:", {
+    path: ["HELM_BIND"],
+    error: "Beyond loopback TLS is required: put it in front and name its https address in HELM_PUBLIC_URL.",
+  });
 
 export interface BootstrapToken {
   kind: "worker" | "node";
