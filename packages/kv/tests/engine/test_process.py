@@ -92,15 +92,15 @@ def test_a_drain_that_runs_out_refuses_what_still_runs(folders: dict[str, Path])
             gauge = 'num_requests_running{model_name="pilot",engine="0"} 1'
             wait_for(lambda: gauge in client.get("/metrics").text)
             started.send_signal(signal.SIGTERM)
-            ask.join(60)
+            ask.join(200)
         assert answers[0].status_code == 503
         assert answers[0].json()["error"]["code"] == "overloaded"
         assert started.wait(60) == 0
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
-    """Polls for a minute: a busy machine is no fault of the engine."""
-    end = time.monotonic() + 60
+    """Polls for some minutes: a busy machine is no fault of the engine."""
+    end = time.monotonic() + 200
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)
