@@ -106,6 +106,7 @@ describe("bounds of the arms", () => {
   it("refuses probes that are too short or blind", () => {
     expect(code({ mapper: many(60, 1) })).toBe("PROBES_TOO_SHORT");
     expect(code({ other_sequence: many(100, 0.8) })).toBe("PROBES_BLIND");
+    expect(code({ zero_cache: undefined, other_sequence: undefined })).toBe("PROBES_BLIND");
   });
 });
 

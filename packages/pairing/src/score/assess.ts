@@ -83,6 +83,11 @@ function findFailure(
     const message = `The probes are too short: ${first} / ${early} / ${late} positions in the buckets 1 / 2-16 / 17-64, and each needs ${LEAST_POSITIONS}. Use a corpus with more or longer sequences.`;
     return { code: "PROBES_TOO_SHORT", message };
   }
+  if (blind < 0) {
+    const message =
+      "Neither the zero cache nor another sequence's cache was measured: whether the probes are blind is not known.";
+    return { code: "PROBES_BLIND", message };
+  }
   if (blind > BLIND_ABOVE) {
     const message = `The probes are blind: without the prompt's own cache the target still agrees at ${blind.toFixed(3)} of the positions (at most ${BLIND_ABOVE}). Use a corpus whose answers depend on the prompt.`;
     return { code: "PROBES_BLIND", message };
