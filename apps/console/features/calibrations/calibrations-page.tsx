@@ -11,12 +11,14 @@ import { SelectField } from "../../ui/field";
 import { Empty, FilteredEmpty } from "../../ui/states";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
+import { useCalibrateCommand } from "../shell/use-calibrate-command";
 import { RunTable } from "./run-table";
 
 const SHOW = ["open", "cleared", "below", "ended"] as const;
 type Show = (typeof SHOW)[number];
 
 export function CalibrationsPage() {
+  const calibrate = useCalibrateCommand();
   const trpc = useTRPC();
   const [show, setShow] = useQueryState(
     "show",
@@ -56,7 +58,7 @@ export function CalibrationsPage() {
             return (
               <>
                 {all.length === 0 ? (
-                  <Empty title="Nothing was calibrated yet" command={command.calibrate("pilot", "target")}>
+                  <Empty title="Nothing was calibrated yet" command={calibrate("pilot", "target")}>
                     Choose{" "}
                     <Link href="/pairs" className="underline underline-offset-4">
                       a pair
@@ -82,7 +84,7 @@ export function CalibrationsPage() {
           }}
         </QueryView>
       </Card>
-      <Terminal commands={[command.calibrations, command.calibrate("pilot", "target")]} />
+      <Terminal commands={[command.calibrations, calibrate("pilot", "target")]} />
     </>
   );
 }

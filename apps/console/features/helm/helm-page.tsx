@@ -10,11 +10,13 @@ import { NoPairs } from "../pairs/pairs-page";
 import { RegisterPair } from "../pairs/register-dialog";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
+import { useCalibrateCommand } from "../shell/use-calibrate-command";
 import { RouteCard } from "./route-card";
 import { SwitchCard } from "./switch-card";
 import { TenantsCard } from "./tenants-card";
 
 export function HelmPage() {
+  const calibrate = useCalibrateCommand();
   const trpc = useTRPC();
   const overview = useQuery(trpc.overview.helm.queryOptions(undefined, { refetchInterval: 30_000 }));
   const pairs = useQuery(trpc.pair.list.queryOptions());
@@ -41,9 +43,7 @@ export function HelmPage() {
         <QueryView query={overview}>{(data) => <RouteCard route={data.route} />}</QueryView>
         <div className="space-y-4">
           <TenantsCard />
-          <Terminal
-            commands={[command.pairs, command.calibrate("pilot", "target"), command.switchHelm(true)]}
-          />
+          <Terminal commands={[command.pairs, calibrate("pilot", "target"), command.switchHelm(true)]} />
         </div>
       </div>
     </>

@@ -13,6 +13,7 @@ import { ScoreReport } from "../scores/score-report";
 import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
+import { useCalibrateCommand } from "../shell/use-calibrate-command";
 import { MappersCard } from "./mappers-card";
 import { ModelsCard } from "./models-card";
 import { type Pair, pairTitle, shownScore, statusSentence } from "./pair-words";
@@ -30,6 +31,7 @@ export function PairPage({ id }: { id: string }) {
 }
 
 function PairDetail({ pair }: { pair: Pair }) {
+  const calibrate = useCalibrateCommand();
   const name = pairTitle(pair);
   useNameLeaf(name);
   const score = shownScore(pair);
@@ -74,7 +76,7 @@ function PairDetail({ pair }: { pair: Pair }) {
         <MappersCard pairId={pair.id} />
         <ModelsCard pair={pair} />
       </div>
-      <Terminal commands={[command.calibrate(pair.source.id, pair.target.id), command.pairs]} />
+      <Terminal commands={[calibrate(pair.source.id, pair.target.id), command.pairs]} />
     </>
   );
 }
@@ -120,10 +122,11 @@ function Measured({ runId, mapperBytes }: { runId: string; mapperBytes: number |
 }
 
 function NotMeasured({ pair }: { pair: Pair }) {
+  const calibrate = useCalibrateCommand();
   if (pair.calibrating) return null;
   return (
     <Card>
-      <Empty title="Never measured" command={command.calibrate(pair.source.id, pair.target.id)}>
+      <Empty title="Never measured" command={calibrate(pair.source.id, pair.target.id)}>
         Calibrate it: a run fits a mapper, scores it on probes it never saw, and decides by the gate of{" "}
         {pair.gate.toFixed(2)} whether the pair may be used.
       </Empty>

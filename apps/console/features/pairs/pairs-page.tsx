@@ -7,10 +7,12 @@ import { Card, PageHeader } from "../../ui/card";
 import { Empty } from "../../ui/states";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
+import { useCalibrateCommand } from "../shell/use-calibrate-command";
 import { PairTable } from "./pair-table";
 import { RegisterPair } from "./register-dialog";
 
 export function PairsPage() {
+  const calibrate = useCalibrateCommand();
   const trpc = useTRPC();
   const pairs = useQuery(trpc.pair.list.queryOptions());
   return (
@@ -25,7 +27,7 @@ export function PairsPage() {
           {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
         </QueryView>
       </Card>
-      <Terminal commands={[command.pairs, command.calibrate("pilot", "target")]} />
+      <Terminal commands={[command.pairs, calibrate("pilot", "target")]} />
     </>
   );
 }
