@@ -1,8 +1,10 @@
 import type { SnapshotPair } from "@helm/contracts";
 import { describe, expect, it } from "vitest";
+import { EngineClient } from "../engine/engine-client";
 import type { ServingEngine } from "../engine/serving-engine";
-import { leastPayingLength } from "./canary";
-import { refusePair } from "./pair-room";
+import { ScriptedEngine, words } from "../testing/scripted-engine";
+import { leastPayingLength, runTransferCanary } from "./canary";
+import { fittingLengths, refusePair } from "./pair-room";
 
 const pair: SnapshotPair = {
   id: "p",
@@ -39,6 +41,47 @@ describe("whether a pair may be used on this node", () => {
     expect(refusePair(pair, engineWith({ pilot: "w1" }), true)).toBe("PAIR_MISMATCH");
     expect(refusePair(pair, engineWith({ pilot: "w1", target: "other" }), true)).toBe("PAIR_MISMATCH");
     expect(refusePair(pair, engineWith({ pilot: null, target: "w2" }), true)).toBeNull();
+  });
+});
+
+describe("the canary", () => {
+  it("asks for no prompt that the models have no context for", () => {
+    const engine = {
+      models: new Map([
+        ["pilot", { max_model_len: 2048 }],
+        ["target", { max_model_len: 8192 }],
+      ]),
+    } as unknown as ServingEngine;
+    expect(fittingLengths(pair, engine, [64, 1024, 4096])).toEqual([64, 1024]);
+    expect(fittingLengths(pair, engine, [4096])).toEqual([4096]);
+  });
+
+  it("refuses a pair that nothing goes across for, not one whose longest prompts are too much", async () => {
+    const scripted = await ScriptedEngine.start();
+    const client = new EngineClient({ origin: scripted.origin });
+    const reportFor = (body: { prompt?: unknown; kv_transfer_params?: unknown }, most: number) => {
+      const kv = body.kv_transfer_params as { do_stage?: boolean } | undefined;
+      if (!kv?.do_stage) return { result: "transferred" };
+      return (body.prompt as number[]).length > most
+        ? { result: "fallback", reason: "NO_MEMORY" }
+        : { result: "staged" };
+    };
+    const run = (most: number) => {
+      scripted.script = (body) => ({ tokens: words("x"), report: reportFor(body, most) });
+      const ask = { pilot: "pilot", target: "target", mapper: "a".repeat(64), lengths: [4, 8, 16] };
+      return runTransferCanary(client, { ...ask, budgetMs: 60_000 }, new AbortController().signal);
+    };
+    try {
+      expect(await run(2)).toEqual({ ok: false, reason: "NO_MEMORY" });
+      expect(await run(4)).toMatchObject({
+        ok: true,
+        minTokens: null,
+        points: [{ tokens: 4 }, { tokens: 8 }],
+      });
+    } finally {
+      await client.close();
+      await scripted.stop();
+    }
   });
 });
 

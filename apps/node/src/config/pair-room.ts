@@ -102,7 +102,7 @@ export class PairRoom {
             pilot: pair.pilot,
             target: pair.target,
             mapper: sha256,
-            lengths: this.settings.canaryLengths,
+            lengths: fittingLengths(pair, engine, this.settings.canaryLengths),
             budgetMs: this.settings.canaryMs,
           },
           signal,
@@ -164,6 +164,19 @@ export class PairRoom {
       await rm(join(this.settings.mapperDir, name), { recursive: true, force: true });
     }
   }
+}
+
+/** The prompt lengths that both models have the context for; at least one is tried. */
+export function fittingLengths(
+  pair: SnapshotPair,
+  engine: ServingEngine,
+  lengths: readonly number[],
+): readonly number[] {
+  const contexts = [pair.pilot, pair.target].map(
+    (name) => engine.models.get(name)?.max_model_len ?? Number.POSITIVE_INFINITY,
+  );
+  const fitting = lengths.filter((tokens) => tokens < Math.min(...contexts));
+  return fitting.length > 0 ? fitting : lengths.slice(0, 1);
 }
 
 /** Why a pair may not be used here at all, before anything is fetched for it. */
