@@ -1,9 +1,9 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: below md the parts are drawn as blocks, and browsers then forget what they are
+// biome-ignore-all lint/a11y/noRedundantRoles: in a narrow place the parts are drawn as blocks, and browsers then forget what they are
 import clsx from "clsx";
 import type { ReactNode } from "react";
 
 /**
- * A table on wide screens; below `md` each row becomes a small card whose cells carry their column's name,
+ * A table on wide screens; in a place too narrow for one each row becomes a small card whose cells carry their column's name,
  * so that nothing scrolls sideways at 320 px.
  */
 export function Table({
@@ -16,15 +16,17 @@ export function Table({
   children: ReactNode;
 }) {
   return (
-    <table className="w-full border-collapse text-left max-md:block" role="table">
-      <caption className="sr-only">{caption}</caption>
-      <thead role="rowgroup" className="text-[0.75rem] text-ink-soft max-md:sr-only">
-        <tr role="row">{head}</tr>
-      </thead>
-      <tbody role="rowgroup" className="max-md:block">
-        {children}
-      </tbody>
-    </table>
+    <div className="@container">
+      <table className="w-full border-collapse text-left @max-3xl:block" role="table">
+        <caption className="sr-only">{caption}</caption>
+        <thead role="rowgroup" className="text-[0.75rem] text-ink-soft @max-3xl:sr-only">
+          <tr role="row">{head}</tr>
+        </thead>
+        <tbody role="rowgroup" className="@max-3xl:block">
+          {children}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -42,7 +44,7 @@ export function Th({ children, className }: { children?: ReactNode; className?: 
 
 export function Tr({ children }: { children: ReactNode }) {
   return (
-    <tr role="row" className="border-b border-line last:border-b-0 max-md:block max-md:py-2.5">
+    <tr role="row" className="border-b border-line last:border-b-0 @max-3xl:block @max-3xl:py-2.5">
       {children}
     </tr>
   );
@@ -63,17 +65,17 @@ export function Td({
     <td
       role="cell"
       className={clsx(
-        "px-2 py-3 align-middle max-md:items-center max-md:gap-2 max-md:px-0 max-md:py-1",
-        empty ? "max-md:hidden" : "max-md:flex",
+        "px-2 py-3 align-middle @max-3xl:items-center @max-3xl:gap-2 @max-3xl:px-0 @max-3xl:py-1",
+        empty ? "@max-3xl:hidden" : "@max-3xl:flex",
         className,
       )}
     >
       {label ? (
-        <span aria-hidden="true" className="w-19 shrink-0 text-[0.75rem] text-ink-soft md:hidden">
+        <span aria-hidden="true" className="w-19 shrink-0 text-[0.75rem] text-ink-soft @3xl:hidden">
           {label}
         </span>
       ) : null}
-      <div className="min-w-0 max-md:flex-1">{children}</div>
+      <div className="min-w-0 @max-3xl:flex-1">{children}</div>
     </td>
   );
 }

@@ -30,8 +30,8 @@ export function PairTable({ pairs }: { pairs: Pair[] }) {
             Retention <GaugeKey low={scale.low} />
           </Th>
           <Th>95 % interval</Th>
-          <Th>Over pilot</Th>
-          <Th>Mapper</Th>
+          <Th className="@3xl:@max-4xl:hidden">Over pilot</Th>
+          <Th className="@3xl:@max-4xl:hidden">Mapper</Th>
           <Th>Measured</Th>
           <Th>
             <span className="sr-only">Action</span>
@@ -83,16 +83,16 @@ function PairRow({ pair, scale }: { pair: Pair; scale: GaugeScale }) {
           </>
         ) : null}
       </Td>
-      <Td label="Over pilot" className="tabular-nums">
+      <Td label="Over pilot" className="tabular-nums @3xl:@max-4xl:hidden">
         {score && score.pilotAlone !== null && !pair.control
           ? signed(score.retention.value - score.pilotAlone)
           : null}
       </Td>
-      <Td label="Mapper" className="whitespace-nowrap">
+      <Td label="Mapper" className="whitespace-nowrap @3xl:@max-4xl:hidden">
         {pair.active ? bytes(pair.active.bytes) : null}
       </Td>
       <Td label="Measured">{pair.measuredAt ? <TimeAgo at={pair.measuredAt} /> : null}</Td>
-      <Td className="md:text-right">
+      <Td className="@3xl:text-right">
         {pair.calibrating ? (
           <ButtonLink href={`/calibrations/${pair.calibrating}`} size="small">
             Open run<span className="sr-only"> of {name}</span>

@@ -78,7 +78,7 @@ function KeyRow({ row }: { row: Key }) {
       <Td label="Last used">
         <TimeAgo at={row.lastUsedAt} />
       </Td>
-      <Td className="md:text-right">{row.revokedAt ? null : <RevokeKey row={row} />}</Td>
+      <Td className="@3xl:text-right">{row.revokedAt ? null : <RevokeKey row={row} />}</Td>
     </Tr>
   );
 }
