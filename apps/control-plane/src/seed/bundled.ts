@@ -36,6 +36,14 @@ export async function seedBundled(ctx: Context): Promise<void> {
   }
 }
 
+/** A guess to start from: nothing was measured of a pair that an administrator brings. */
+const FIRST_JUDGE = { meanLogprob: -0.5, minLogprob: -3 };
+/**
+ * Measured on 170 of the bundled tasks: escalates 24 %, which holds 82 % of the pilot's wrong answers and 4 % of its
+ * right ones (-0.5 and -3: 8 %, 27 % and 1 %).
+ */
+const BUNDLED_JUDGE = { meanLogprob: -0.1, minLogprob: -1 };
+
 /** The first pair that is no control gets the fleet's route, so that there is something to switch on. */
 export async function afterRegistration(
   ctx: Context,
@@ -48,7 +56,7 @@ export async function afterRegistration(
     : registration.sourceModel !== registration.targetModel;
   if (!wanted || (await ctx.db.route.findFirst())) return;
   const route = await ctx.db.route.create({
-    data: { name: DEFAULT_ROUTE, pairId, meanLogprob: -0.5, minLogprob: -3 },
+    data: { name: DEFAULT_ROUTE, pairId, ...(seeded ? BUNDLED_JUDGE : FIRST_JUDGE) },
   });
   await writeAudit(ctx, {
     verb: "route.create",
