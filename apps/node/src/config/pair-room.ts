@@ -20,10 +20,13 @@ export interface PairRoomSettings {
   development: boolean;
   canaryLengths: readonly number[];
   canaryMs: number;
+  /** First wait before a canary that failed for a passing reason is tried again. */
+  retryMs?: number;
 }
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
+const PASSING = new Set<FallbackReason>(["NO_MEMORY", "STAGING_GONE", "TIMEOUT", "ENGINE_ERROR"]);
 
 interface Place {
   /** What the readiness was made for; another mapper or another engine starts anew. */
@@ -89,38 +92,57 @@ export class PairRoom {
     if (!refusal && engine) void this.prepare(pair, engine, place);
   }
 
+  /** A reason that passes (a full budget, a slow moment) is tried again; one that stays is the pair's verdict here. */
   private async prepare(pair: SnapshotPair, engine: ServingEngine, place: Place): Promise<void> {
+    const { signal } = place.work;
+    for (let wait = this.settings.retryMs ?? FIRST_RETRY_MS; ; wait = Math.min(LONGEST_RETRY_MS, wait * 2)) {
+      const refused = await this.tryOnce(pair, engine, place);
+      if (refused === null || !PASSING.has(refused)) return;
+      await pause(wait, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+    }
+  }
+
+  /** Null where the pair is ready or nobody asks any more. */
+  private async tryOnce(
+    pair: SnapshotPair,
+    engine: ServingEngine,
+    place: Place,
+  ): Promise<FallbackReason | null> {
     const { signal } = place.work;
     try {
       await this.fetch(pair, signal);
-      await this.inTurn(signal, async () => {
-        const sha256 = pair.mapper_sha256 ?? "";
-        await engine.client.loadMapper(sha256);
-        const result = await runTransferCanary(
-          engine.client,
-          {
-            pilot: pair.pilot,
-            target: pair.target,
-            mapper: sha256,
-            lengths: fittingLengths(pair, engine, this.settings.canaryLengths),
-            budgetMs: this.settings.canaryMs,
-          },
-          signal,
-        );
-        if (!result.ok) return this.settle(place, { state: "REFUSED", code: result.reason });
-        this.log.info(
-          { pair: pair.id, min_tokens: result.minTokens, points: result.points },
-          "the pair is ready",
-        );
-        const canary_at = new Date().toISOString();
-        this.settle(place, { state: "READY", min_tokens: result.minTokens, canary_at });
-      });
+      return await this.inTurn(signal, () => this.canary(pair, engine, place));
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return null;
       const code = codeOf(error);
       this.log.warn({ err: error, pair: pair.id, code }, "the pair cannot be used here");
       this.settle(place, { state: "REFUSED", code });
+      return code;
     }
+  }
+
+  private async canary(
+    pair: SnapshotPair,
+    engine: ServingEngine,
+    place: Place,
+  ): Promise<FallbackReason | null> {
+    const mapper = pair.mapper_sha256 ?? "";
+    await engine.client.loadMapper(mapper);
+    const lengths = fittingLengths(pair, engine, this.settings.canaryLengths);
+    const ask = { pilot: pair.pilot, target: pair.target, mapper, lengths, budgetMs: this.settings.canaryMs };
+    const result = await runTransferCanary(engine.client, ask, place.work.signal);
+    if (!result.ok) {
+      this.settle(place, { state: "REFUSED", code: result.reason });
+      return result.reason;
+    }
+    this.log.info(
+      { pair: pair.id, min_tokens: result.minTokens, points: result.points },
+      "the pair is ready",
+    );
+    const canary_at = new Date().toISOString();
+    this.settle(place, { state: "READY", min_tokens: result.minTokens, canary_at });
+    return null;
   }
 
   /** Downloads until it is there; a control plane that is away is waited for, a wrong artifact is not. */
@@ -143,10 +165,13 @@ export class PairRoom {
     }
   }
 
-  private async inTurn(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    const mine = this.turn.then(() => (signal.aborted ? undefined : work()));
-    this.turn = mine.catch(() => {});
-    await mine;
+  private async inTurn<T>(signal: AbortSignal, work: () => Promise<T | null>): Promise<T | null> {
+    const mine = this.turn.then(() => (signal.aborted ? null : work()));
+    this.turn = mine.then(
+      () => {},
+      () => {},
+    );
+    return mine;
   }
 
   private settle(place: Place, readiness: Omit<PairReadiness, "pair_id">): void {
