@@ -67,20 +67,23 @@ describe("streaming", () => {
     on.engine.script = () => ({ tokens: words("word ".repeat(200)), pause: 10 });
     for (const body of [chat({ stream: true }), chat({ stream: true, model: "target" }), chat()]) {
       const client = new AbortController();
+      const before = on.engine.legs.length;
       const started = fetch(`${on.gateway.origin}/v1/chat/completions`, {
         method: "POST",
         headers: { authorization: `Bearer ${testKey}` },
         body: JSON.stringify(body),
         signal: client.signal,
       }).then((response) => response.text());
-      await new Promise((resolve) => setTimeout(resolve, 80));
+      await expect.poll(() => on.engine.legs.length, { timeout: 10_000 }).toBeGreaterThan(before);
       client.abort();
       await expect(started).rejects.toThrow();
-      await expect.poll(() => on.engine.legs.at(-1)?.aborted).toBe(true);
+      await expect.poll(() => on.engine.legs.at(-1)?.aborted, { timeout: 10_000 }).toBe(true);
     }
     const served = on.gateway.resources.engine();
     await expect
-      .poll(() => [...(served?.gates.values() ?? [])].every((gate) => gate.available === gate.capacity))
+      .poll(() => [...(served?.gates.values() ?? [])].every((gate) => gate.available === gate.capacity), {
+        timeout: 10_000,
+      })
       .toBe(true);
   });
 });
