@@ -16,6 +16,14 @@ export const CostPoint = z.object({
   move_ms: z.number().nullable(),
   tail_ms: z.number().nullable(),
   transfer_ms: z.number().nullable(),
+  /**
+   * The three whole paths to the target's first token. Both escalated ones hold the pilot's prefill and its decode of
+   * `decision_tokens` tokens.
+   */
+  direct_target_ms: z.number().nullish(),
+  escalated_with_transfer_ms: z.number().nullish(),
+  escalated_without_transfer_ms: z.number().nullish(),
+  decision_tokens: z.number().int().nullish(),
   left_out: z.string().nullish(),
 });
 export type CostPoint = z.infer<typeof CostPoint>;
@@ -34,6 +42,34 @@ export const CalibrationScores = z.looseObject({
   r2: z.looseObject({}).nullish(),
 });
 export type CalibrationScores = z.infer<typeof CalibrationScores>;
+
+/** Held-out R2 of one target layer's map, K or V: the chosen source layers and the best single one. */
+export const SideFit = z.looseObject({
+  layers: z.array(z.number().int()).nullish(),
+  lambda: z.number().nullish(),
+  r2: z.number().nullish(),
+  best_single_r2: z.number().nullish(),
+});
+
+/** Body of the metric "layer_fit", one for each target layer. */
+export const LayerFit = z.object({
+  layer: z.number().int(),
+  fit: z.object({ k: SideFit, v: SideFit }),
+});
+export type LayerFit = z.infer<typeof LayerFit>;
+
+/** Body of the metric "drift": the cache carried up and down again, turn by turn. */
+export const DriftTurns = z.object({
+  turns: z.array(
+    z.object({
+      turn: z.number().int(),
+      direction: z.enum(["up", "down"]),
+      retention: z.number(),
+      n: z.number().int(),
+    }),
+  ),
+});
+export type DriftTurns = z.infer<typeof DriftTurns>;
 
 /** What `python -m lifeboat_kv calibrate` prints on stdout, one JSON object a line. */
 export const CalibrationEvent = z.discriminatedUnion("type", [

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { CalibrationScores } from "./calibration-event";
-import { Assessment } from "./retention";
+import { CalibrationScores, CostPoint, LayerFit } from "./calibration-event";
+import { ArmScore, Assessment } from "./retention";
 import { Verdict } from "./states";
 
-const Arm = z.object({ retention: z.number(), low: z.number(), high: z.number(), n: z.number().int() });
-
-/** The last line of `lifeboat helm calibrate --json`. */
+/** The last line of `lifeboat helm calibrate --json`: everything that the run measured. */
 export const CalibrationResult = z.object({
   type: z.literal("result"),
   pair: z.object({ source: z.string(), target: z.string() }),
@@ -15,8 +13,14 @@ export const CalibrationResult = z.object({
   prefix_gain: z.number().nullable(),
   kl: z.number(),
   kv_cosine: CalibrationScores.shape.kv_cosine,
-  arms: z.record(z.string(), Arm),
+  arms: z.record(z.string(), ArmScore),
   warnings: z.array(z.string()),
+  /** The whole assessment; the fields above repeat its head. */
+  assessment: Assessment.nullish(),
+  scores: CalibrationScores.nullish(),
+  cost: z.array(CostPoint).nullish(),
+  fit: z.array(LayerFit).nullish(),
+  development: z.boolean().nullish(),
   artifact: z.object({ sha256: z.string(), path: z.string().nullish(), bytes: z.number().int() }).nullable(),
 });
 export type CalibrationResult = z.infer<typeof CalibrationResult>;

@@ -1,4 +1,5 @@
 export * from "./calibration-event";
+export * from "./calibration-options";
 export * from "./calibration-result";
 export * from "./console-socket";
 export * from "./engine-door";

@@ -20,6 +20,19 @@ export type ArmName = z.infer<typeof ArmName>;
 
 export const BucketCount = z.object({ agree: z.number().int().min(0), total: z.number().int().min(0) });
 
+/** Counts at one hand-over point, by the tokens before it. */
+export const PointCounts = z.object({
+  prefix: z.number().int().min(1),
+  first: BucketCount,
+  early: BucketCount,
+  late: BucketCount,
+});
+export type PointCounts = z.infer<typeof PointCounts>;
+
+/** How far beyond the fitted length the long rows go: 4 times by default, 32 times with `--long`. */
+export const LongMultiple = z.union([z.literal(4), z.literal(32)]);
+export type LongMultiple = z.infer<typeof LongMultiple>;
+
 /** Counts of one probe sequence under one arm; positions of all its hand-over points are pooled. */
 export const SequenceCounts = z.object({
   id: z.string(),
@@ -38,6 +51,10 @@ export const SequenceCounts = z.object({
   gold_gain: z.number().nullish(),
   /** Target's own gain over the pilot on the same gold tokens. */
   native_gold_gain: z.number().nullish(),
+  /** Split "long" only: its prefix as a multiple of the fitted length. */
+  multiple: LongMultiple.nullish(),
+  /** Of the mapper: the same counts, hand-over point by hand-over point. */
+  points: z.array(PointCounts).nullish(),
 });
 export type SequenceCounts = z.infer<typeof SequenceCounts>;
 
@@ -70,6 +87,33 @@ export const ScoreFailure = z.enum([
 ]);
 export type ScoreFailure = z.infer<typeof ScoreFailure>;
 
+/**
+ * Why a pair stays below the gate, from the KV cosine: a wrong map may be mended by a refit, a sensitive target may
+ * not. `map_wrong_below` and `sensitive_above` compare with the mean of the K and V cosines; between them nothing is said.
+ */
+export const DiagnosisThresholds = z.object({
+  map_wrong_below: z.number().min(-1).max(1),
+  sensitive_above: z.number().min(-1).max(1),
+});
+export type DiagnosisThresholds = z.infer<typeof DiagnosisThresholds>;
+
+export const Diagnosis = z.object({
+  code: z.enum(["MAP_WRONG", "TARGET_SENSITIVE"]),
+  message: z.string(),
+});
+export type Diagnosis = z.infer<typeof Diagnosis>;
+
+/** Retention beyond the fitted length, a row for each multiple; never part of the gate's number. */
+export const LongRow = z.object({
+  multiple: LongMultiple,
+  arms: z.object({
+    mapper: ArmScore.nullish(),
+    identity: ArmScore.nullish(),
+    zero_cache: ArmScore.nullish(),
+  }),
+});
+export type LongRow = z.infer<typeof LongRow>;
+
 /** Gate and warnings applied to a calibration's counts; made by packages/pairing, once, for CLI and server. */
 export const Assessment = z.object({
   gate: z.number(),
@@ -88,6 +132,11 @@ export const Assessment = z.object({
   prefix_gain: z.number().nullable(),
   arms: z.partialRecord(ArmName, ArmScore),
   by_domain: z.record(z.string(), ArmScore),
+  /** Pooled over hand-over points by the length of the prefix: "64-127", "128-255", ... */
+  by_prefix: z.record(z.string(), ArmScore).nullish(),
+  long: z.array(LongRow).nullish(),
+  /** Below the gate only. */
+  diagnosis: Diagnosis.nullish(),
   net_rescue: Estimate.nullable(),
   gold_gain: Estimate.nullable(),
   warnings: z.array(Warning),

@@ -7,10 +7,6 @@ export function toResult(
   scores: CalibrationScores,
   artifact: CalibrationResult["artifact"],
 ): CalibrationResult {
-  const arms = Object.entries(assessment.arms).map(([name, { retention, low, high, n }]) => [
-    name,
-    { retention, low, high, n },
-  ]);
   return {
     type: "result",
     pair,
@@ -20,8 +16,10 @@ export function toResult(
     prefix_gain: assessment.prefix_gain,
     kl: scores.kl,
     kv_cosine: scores.kv_cosine,
-    arms: Object.fromEntries(arms),
+    arms: { ...assessment.arms },
     warnings: assessment.warnings,
+    assessment,
+    scores,
     artifact,
   };
 }
