@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
 from .digest_cache import file_digest
 from .errors import ArtifactError, ResourceError
-from .mapper import ConstantHead, LayerMap, Mapper
+from .mapper import K_NORM, RENORM, ConstantHead, HeadChoice, LayerMap, Mapper
+from .tensor_file import DTYPES, Header, read_tensor_file, short, strict_json
 
 SCHEMA = 1
 WEIGHTS_FILE = "mapper.safetensors"
 MANIFEST_FILE = "manifest.json"
 _MANIFEST_KEY = "manifest"
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_GAMMA = {RENORM: "gamma", K_NORM: "k_norm"}
 # What names a model beyond doubt; a mapper is for these bytes, not for a model id.
 _IDENTITY = ("weights_sha256", "tokenizer")
 
@@ -71,29 +73,31 @@ def read_mapper(
     *,
     expected_sha256: str | None = None,
     expected_pair: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+    max_bytes: int | None = None,
 ) -> Mapper:
     """Reads a mapper; `path` is the file or its folder. All checks come before a weight is used.
 
     `expected_sha256` defaults to the folder's name where that is a digest. `expected_pair` is
-    (source facts, target facts); digests that both sides know must be equal.
-    Errors: ArtifactError MISSING, DIGEST, CORRUPT, SCHEMA, PAIR, SHAPE, DTYPE, NON_FINITE.
+    (source facts, target facts); digests that both sides know must be equal. `max_bytes` bounds the file.
+    Errors: ArtifactError MISSING, UNREADABLE, DIGEST, CORRUPT, SCHEMA, PAIR, SHAPE, DTYPE, NON_FINITE,
+    TOO_LARGE; ResourceError MEMORY_SHORT.
     """
     file = Path(path)
-    file = file / WEIGHTS_FILE if file.is_dir() else file
-    if not file.is_file():
-        raise ArtifactError("MISSING", f"there is no mapper at {file}")
-    expected = expected_sha256 or _digest_in_name(file.parent.name)
-    if expected is not None and file_digest(file) != expected.lower():
-        raise ArtifactError("DIGEST", f"{file} is not the mapper {expected[:12]}: its bytes differ")
-    try:
-        with safe_open(file, framework="pt") as opened:
-            manifest = _manifest(opened.metadata())
-            _check_pair(manifest, expected_pair)
-            shapes = _expected_shapes(manifest)
-            _check_shapes(opened, shapes, manifest["dtype"])
-            tensors = {name: opened.get_tensor(name) for name in shapes}
-    except SafetensorError as error:
-        raise ArtifactError("CORRUPT", f"{file} is no whole safetensors file: {error}") from error
+    with contextlib.suppress(OSError, ValueError):
+        file = file / WEIGHTS_FILE if file.is_dir() else file
+
+    def accept(header: Header) -> dict[str, Any]:
+        manifest = _manifest(header.metadata)
+        _check_pair(manifest, expected_pair)
+        _check_shapes(header, _expected_shapes(manifest), manifest["dtype"])
+        return manifest
+
+    manifest, tensors = read_tensor_file(
+        file,
+        accept,
+        expected_sha256=expected_sha256 or _digest_in_name(file.parent.name),
+        max_bytes=max_bytes,
+    )
     for name, tensor in tensors.items():
         if not torch.isfinite(tensor).all():
             raise ArtifactError("NON_FINITE", f"{name} holds values that are not finite")
@@ -113,12 +117,24 @@ def _describe(mapper: Mapper) -> dict[str, Any]:
         "dtype": names[0],
         "source": dict(mapper.source),
         "target": dict(mapper.target),
-        "layers": [
-            {"k": list(m.layers_k), "v": list(m.layers_v), "renormalised": m.gamma is not None}
-            for m in mapper.layers
-        ],
+        "layers": [_describe_layer(m) for m in mapper.layers],
         "constant_head": list(mapper.head.token_ids) if mapper.head else [],
     }
+
+
+def _describe_layer(m: LayerMap) -> dict[str, Any]:
+    """What a layer map reads. Fields are only ever added; without `heads` and `ending` it is full-head."""
+    said: dict[str, Any] = {
+        "k": list(m.layers_k),
+        "v": list(m.layers_v),
+        "renormalised": m.gamma is not None and m.ending == RENORM,
+    }
+    if m.gamma is not None and m.ending == K_NORM:
+        said["ending"] = K_NORM
+    heads = {part: choice for part, choice in (("k", m.heads_k), ("v", m.heads_v)) if choice is not None}
+    if heads:
+        said["heads"] = {part: [list(row) for row in choice] for part, choice in heads.items()}
+    return said
 
 
 def _tensors(mapper: Mapper) -> dict[str, Tensor]:
@@ -126,7 +142,8 @@ def _tensors(mapper: Mapper) -> dict[str, Tensor]:
     for index, m in enumerate(mapper.layers):
         named |= {f"{index}.wk": m.wk, f"{index}.bk": m.bk, f"{index}.wv": m.wv, f"{index}.bv": m.bv}
         if m.gamma is not None:
-            named[f"{index}.gamma"] = m.gamma
+            # Named by its use: a reader that does not know pre-norm maps must not take one for the other.
+            named[f"{index}.{_GAMMA[m.ending]}"] = m.gamma
     if mapper.head is not None:
         named |= {"head.k": mapper.head.k, "head.v": mapper.head.v}
     # One tensor used twice (an identity map) must be written twice: safetensors refuses shared memory.
@@ -140,55 +157,121 @@ def _tensors(mapper: Mapper) -> dict[str, Tensor]:
 
 def _expected_shapes(manifest: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Every tensor the file must hold and its shape, from the manifest's facts alone."""
-    try:
-        s_width = int(manifest["source"]["num_key_value_heads"]) * int(manifest["source"]["head_dim"])
-        t_heads = int(manifest["target"]["num_key_value_heads"])
-        t_dim = int(manifest["target"]["head_dim"])
-        count = int(manifest["target"]["num_hidden_layers"])
-        s_layers = int(manifest["source"]["num_hidden_layers"])
-        layers = manifest["layers"]
-        if len(layers) != count:
-            raise ArtifactError("SHAPE", f"{len(layers)} layer maps for a target of {count} layers")
-        shapes: dict[str, tuple[int, ...]] = {}
-        for index, layer in enumerate(layers):
-            for part in ("k", "v"):
-                if not layer[part] or any(not 0 <= int(s) < s_layers for s in layer[part]):
-                    raise ArtifactError("SHAPE", f"target layer {index} reads source layers {layer[part]}")
-                shapes[f"{index}.w{part}"] = (len(layer[part]) * s_width, t_heads * t_dim)
-                shapes[f"{index}.b{part}"] = (t_heads * t_dim,)
-            if layer["renormalised"]:
-                shapes[f"{index}.gamma"] = (t_dim,)
-        if head := len(manifest["constant_head"]):
-            shapes |= {f"head.{part}": (count, t_heads, head, t_dim) for part in ("k", "v")}
-    except (KeyError, TypeError, ValueError) as error:
-        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates {error}") from error
+    source, target = _side(manifest, "source"), _side(manifest, "target")
+    s_heads, s_dim = _count(source, "num_key_value_heads"), _count(source, "head_dim")
+    t_heads, t_dim = _count(target, "num_key_value_heads"), _count(target, "head_dim")
+    count, s_layers = _count(target, "num_hidden_layers"), _count(source, "num_hidden_layers")
+    layers = manifest.get("layers")
+    if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
+        raise ArtifactError("SCHEMA", "the manifest lacks or misstates 'layers'")
+    if len(layers) != count:
+        raise ArtifactError("SHAPE", f"{len(layers)} layer maps for a target of {count} layers")
+    shapes: dict[str, tuple[int, ...]] = {}
+    for index, layer in enumerate(layers):
+        for part in ("k", "v"):
+            chosen = _naturals(layer, part)
+            if not chosen or max(chosen) >= s_layers:
+                raise ArtifactError("SHAPE", f"target layer {index} reads source layers {short(chosen)}")
+            choice = _head_choice(layer, part)
+            if choice is None:
+                shapes[f"{index}.w{part}"] = (len(chosen) * s_heads * s_dim, t_heads * t_dim)
+            else:
+                _check_choice(choice, len(chosen), t_heads, s_heads, index)
+                shapes[f"{index}.w{part}"] = (t_heads, len(chosen) * s_dim, t_dim)
+            shapes[f"{index}.b{part}"] = (t_heads * t_dim,)
+        if ending := _ending(layer):
+            shapes[f"{index}.{_GAMMA[ending]}"] = (t_dim,)
+    if head := len(_naturals(manifest, "constant_head")):
+        shapes |= {f"head.{part}": (count, t_heads, head, t_dim) for part in ("k", "v")}
     return shapes
 
 
-def _check_shapes(opened: Any, shapes: Mapping[str, tuple[int, ...]], dtype: str) -> None:
-    names = set(opened.keys())
-    if names != set(shapes):
-        odd = sorted(names ^ set(shapes))[:4]
-        raise ArtifactError("SHAPE", f"the file's tensors are not the manifest's: {odd}")
-    wanted = {"float32": "F32", "bfloat16": "BF16"}.get(dtype)
+def _ending(layer: Mapping[str, Any]) -> str | None:
+    """How the layer's keys end with the target's k_norm weight; None where they do not."""
+    renormalised, ending = _flag(layer, "renormalised"), layer.get("ending")
+    if ending is None:
+        return RENORM if renormalised else None
+    if ending != K_NORM or renormalised:
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates 'ending': {short(ending)}")
+    return K_NORM
+
+
+def _head_choice(layer: Mapping[str, Any], part: str) -> HeadChoice | None:
+    """The source heads each target head reads, by chosen layer; None where the map is full-head."""
+    heads = layer.get("heads", {})
+    if not isinstance(heads, dict) or not set(heads) <= {"k", "v"}:
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates 'heads': {short(heads)}")
+    rows = heads.get(part)
+    if rows is None:
+        return None
+    if not isinstance(rows, list):
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates 'heads': {short(rows)}")
+    return tuple(tuple(_naturals({"heads": row}, "heads")) for row in rows)
+
+
+def _check_choice(choice: HeadChoice, layers: int, t_heads: int, s_heads: int, index: int) -> None:
+    fits = len(choice) == layers and all(len(row) == t_heads and max(row) < s_heads for row in choice)
+    if not fits:
+        raise ArtifactError("SHAPE", f"target layer {index} reads source heads {short(choice)}")
+
+
+def _side(manifest: Mapping[str, Any], side: str) -> dict[str, Any]:
+    facts = manifest.get(side)
+    if not isinstance(facts, dict):
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates {side!r}")
+    return facts
+
+
+def _count(facts: Mapping[str, Any], name: str) -> int:
+    """A positive whole number; `true`, 2.0 and "2" are none."""
+    value = facts.get(name)
+    if type(value) is not int or not 0 < value < 1 << 31:
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates {name!r}: {short(value)}")
+    return value
+
+
+def _naturals(facts: Mapping[str, Any], name: str) -> list[int]:
+    value = facts.get(name)
+    if not isinstance(value, list) or not all(type(n) is int and 0 <= n < 1 << 31 for n in value):
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates {name!r}: {short(value)}")
+    return value
+
+
+def _flag(facts: Mapping[str, Any], name: str) -> bool:
+    value = facts.get(name)
+    if not isinstance(value, bool):
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates {name!r}: {short(value)}")
+    return value
+
+
+def _check_shapes(header: Header, shapes: Mapping[str, tuple[int, ...]], dtype: str) -> None:
+    if set(header.entries) != set(shapes):
+        odd = sorted(set(header.entries) ^ set(shapes))[:4]
+        raise ArtifactError("SHAPE", f"the file's tensors are not the manifest's: {short(odd)}")
     for name, shape in shapes.items():
-        part = opened.get_slice(name)
-        if part.get_dtype() != wanted:
-            raise ArtifactError("DTYPE", f"{name} is {part.get_dtype()}, the manifest says {dtype}")
-        if tuple(part.get_shape()) != shape:
-            raise ArtifactError("SHAPE", f"{name} is {tuple(part.get_shape())}, not {shape}")
+        entry = header.entries[name]
+        if DTYPES.get(entry.dtype) is not _DTYPES[dtype]:
+            raise ArtifactError("DTYPE", f"{name} is {entry.dtype}, the manifest says {dtype}")
+        if entry.shape != shape:
+            raise ArtifactError("SHAPE", f"{name} is {short(entry.shape)}, not {shape}")
 
 
-def _manifest(metadata: Mapping[str, str] | None) -> dict[str, Any]:
-    try:
-        manifest = json.loads((metadata or {})[_MANIFEST_KEY])
-    except (KeyError, ValueError) as error:
-        raise ArtifactError("SCHEMA", "the file carries no manifest") from error
-    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        found = manifest.get("schema") if isinstance(manifest, dict) else None
-        raise ArtifactError("SCHEMA", f"schema {found!r} is not {SCHEMA}; calibrate again with this version")
-    if manifest.get("dtype") not in _DTYPES:
-        raise ArtifactError("DTYPE", f"dtype {manifest.get('dtype')!r} is not float32 or bfloat16")
+def _manifest(metadata: Mapping[str, str]) -> dict[str, Any]:
+    if _MANIFEST_KEY not in metadata:
+        raise ArtifactError("SCHEMA", "the file carries no manifest")
+    manifest = strict_json(metadata[_MANIFEST_KEY])
+    schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    if type(schema) is not int or schema != SCHEMA:
+        raise ArtifactError(
+            "SCHEMA", f"schema {short(schema)} is not {SCHEMA}; calibrate again with this version"
+        )
+    dtype = manifest.get("dtype")
+    if not isinstance(dtype, str) or dtype not in _DTYPES:
+        raise ArtifactError("DTYPE", f"dtype {short(dtype)} is not float32 or bfloat16")
+    if not isinstance(manifest.get("method"), str):
+        raise ArtifactError(
+            "SCHEMA", f"the manifest lacks or misstates 'method': {short(manifest.get('method'))}"
+        )
     return manifest
 
 
@@ -198,9 +281,7 @@ def _check_pair(
     if expected is None:
         return
     for side, facts in zip(("source", "target"), expected, strict=True):
-        ours = manifest.get(side)
-        if not isinstance(ours, dict):
-            raise ArtifactError("SCHEMA", f"the manifest has no {side}")
+        ours = _side(manifest, side)
         for key in _IDENTITY:
             if facts.get(key) and facts[key] != ours.get(key):
                 raise ArtifactError("PAIR", f"the mapper's {side} is another model: its {key} differs")
@@ -209,21 +290,24 @@ def _check_pair(
 def _assemble(manifest: dict[str, Any], tensors: Mapping[str, Tensor]) -> Mapper:
     layers = tuple(
         LayerMap(
-            layers_k=tuple(int(s) for s in layer["k"]),
-            layers_v=tuple(int(s) for s in layer["v"]),
+            layers_k=tuple(layer["k"]),
+            layers_v=tuple(layer["v"]),
             wk=tensors[f"{index}.wk"],
             bk=tensors[f"{index}.bk"],
             wv=tensors[f"{index}.wv"],
             bv=tensors[f"{index}.bv"],
-            gamma=tensors.get(f"{index}.gamma"),
+            gamma=tensors.get(f"{index}.{_GAMMA[_ending(layer) or RENORM]}"),
+            heads_k=_head_choice(layer, "k"),
+            heads_v=_head_choice(layer, "v"),
+            ending=_ending(layer) or RENORM,
         )
         for index, layer in enumerate(manifest["layers"])
     )
     head = None
     if manifest["constant_head"]:
-        ids = tuple(int(t) for t in manifest["constant_head"])
+        ids = tuple(manifest["constant_head"])
         head = ConstantHead(ids, tensors["head.k"], tensors["head.v"])
-    return Mapper(str(manifest["method"]), manifest["source"], manifest["target"], layers, head, manifest)
+    return Mapper(manifest["method"], manifest["source"], manifest["target"], layers, head, manifest)
 
 
 def _digest_in_name(name: str) -> str | None:

@@ -1,13 +1,15 @@
 """A fitted mapper in memory: for each target layer, linear maps from source keys and values.
 
-Formula: with x the content keys of all KV heads of the chosen source layers, concatenated,
-k = x W + b; onto a target with k_norm then k <- k / RMS(k / gamma). Values: v = x_v W_v + b_v.
+Formula, full-head: with x the content keys of all KV heads of the chosen source layers, concatenated,
+k = x W + b. Head-local: each target head has its own x, one source head of each chosen layer. A fit
+onto post-norm keys then ends with k <- k / RMS(k / gamma), one onto pre-norm keys with
+k <- k_norm(k). Values: v = x_v W_v + b_v.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -17,13 +19,26 @@ from .cache import LayerKV
 from .rope import Rope
 
 
+# Qwen3's own, for facts that do not state it.
+DEFAULT_EPS = 1e-6
+
+# How mapped keys end on a target with k_norm: by what the map was fitted onto.
+RENORM = "renorm"
+K_NORM = "k_norm"
+
+# For each chosen source layer, the source head that each target head reads: [layers][t_kv_heads].
+HeadChoice = tuple[tuple[int, ...], ...]
+
+
 @dataclass(frozen=True)
 class LayerMap:
     """The maps onto one target layer.
 
     `wk` [len(layers_k) * s_kv_heads * d, t_kv_heads * d] and `bk` [t_kv_heads * d] give content keys
     from the keys of source layers `layers_k`; `wv`, `bv` and `layers_v` the same for values.
-    `gamma` [d] is the target's k_norm weight where keys are re-normalised, else None.
+    With `heads_k` (head-local) `wk` is [t_kv_heads, len(layers_k) * d, d]; `heads_v` and `wv` likewise.
+    `gamma` [d] is the target's k_norm weight, None where keys end as they are; `ending` says how they
+    end with it: RENORM after a fit onto post-norm keys, K_NORM after one onto pre-norm keys.
     """
 
     layers_k: tuple[int, ...]
@@ -33,6 +48,16 @@ class LayerMap:
     wv: Tensor
     bv: Tensor
     gamma: Tensor | None = None
+    heads_k: HeadChoice | None = None
+    heads_v: HeadChoice | None = None
+    ending: str = RENORM
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> LayerMap:
+        """The same maps with their tensors on `device` and in `dtype`."""
+        named = {name: getattr(self, name) for name in ("wk", "bk", "wv", "bv", "gamma")}
+        return replace(
+            self, **{n: None if t is None else t.to(device=device, dtype=dtype) for n, t in named.items()}
+        )
 
 
 @dataclass(frozen=True)
@@ -72,9 +97,11 @@ class Mapper:
         """
         layer = self.layers[index]
         heads = int(self.target["num_key_value_heads"])
-        k = _linear([source_k[s] for s in layer.layers_k], layer.wk, layer.bk, heads)
-        v = _linear([source_v[s] for s in layer.layers_v], layer.wv, layer.bv, heads)
-        if layer.gamma is not None:
+        k = _linear([source_k[s] for s in layer.layers_k], layer.wk, layer.bk, heads, layer.heads_k)
+        v = _linear([source_v[s] for s in layer.layers_v], layer.wv, layer.bv, heads, layer.heads_v)
+        if layer.gamma is not None and layer.ending == K_NORM:
+            k = k_norm(k, layer.gamma, float(self.target.get("rms_norm_eps") or DEFAULT_EPS))
+        elif layer.gamma is not None:
             k = renormalise(k, layer.gamma)
         return k, v
 
@@ -111,14 +138,10 @@ class Mapper:
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Mapper:
         """The same mapper with its tensors on `device` and in `dtype`."""
 
-        def cast(t: Tensor | None) -> Tensor | None:
-            return None if t is None else t.to(device=device, dtype=dtype)
-
-        layers = tuple(
-            LayerMap(m.layers_k, m.layers_v, cast(m.wk), cast(m.bk), cast(m.wv), cast(m.bv), cast(m.gamma))
-            for m in self.layers
+        layers = tuple(m.to(device, dtype) for m in self.layers)
+        head = self.head and replace(
+            self.head, **{n: getattr(self.head, n).to(device=device, dtype=dtype) for n in "kv"}
         )
-        head = self.head and ConstantHead(self.head.token_ids, cast(self.head.k), cast(self.head.v))
         return Mapper(self.method, self.source, self.target, layers, head, self.manifest)
 
     @property
@@ -162,7 +185,25 @@ def renormalise(k: Tensor, gamma: Tensor) -> Tensor:
     return k / rms.clamp(min=torch.finfo(k.dtype).tiny)
 
 
-def _linear(layers: Sequence[Tensor], weight: Tensor, bias: Tensor, heads: int) -> Tensor:
-    x = gather_features(layers).to(weight.dtype)
-    y = x @ weight + bias
-    return y.unflatten(-1, (heads, -1)).transpose(-3, -2)
+def k_norm(k: Tensor, gamma: Tensor, eps: float) -> Tensor:
+    """k <- gamma * k / sqrt(mean(k^2) + eps) over the last dimension, as Qwen3's own k_norm does."""
+    return gamma * k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + eps)
+
+
+def _linear(
+    layers: Sequence[Tensor], weight: Tensor, bias: Tensor, heads: int, choice: HeadChoice | None
+) -> Tensor:
+    """[..., s_kv_heads, T, d] of the chosen layers -> [..., heads, T, d]."""
+    if choice is None:
+        x = gather_features(layers).to(weight.dtype)
+        return (x @ weight + bias).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    return gather_heads(layers, choice).to(weight.dtype) @ weight + bias.unflatten(-1, (heads, 1, -1))
+
+
+def gather_heads(layers: Sequence[Tensor], choice: HeadChoice) -> Tensor:
+    """[..., h, T, d] of several layers -> [..., t_heads, T, len * d]: each target head's own features."""
+    rows = [
+        t.index_select(-3, torch.tensor(heads, device=t.device))
+        for t, heads in zip(layers, choice, strict=True)
+    ]
+    return rows[0] if len(rows) == 1 else torch.cat(rows, dim=-1)
