@@ -18,7 +18,6 @@ from torch import Tensor
 from .cache import LayerKV
 from .rope import Rope
 
-
 # Qwen3's own, for facts that do not state it.
 DEFAULT_EPS = 1e-6
 
