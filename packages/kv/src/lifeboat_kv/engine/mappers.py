@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from ..artifact import WEIGHTS_FILE, read_mapper
-from ..errors import ArtifactError
+from ..errors import ArtifactError, ResourceError
 from ..mapper import Mapper
 
 log = logging.getLogger(__name__)
@@ -171,15 +171,17 @@ class MapperStore:
             raise MapperRefusedError("ARTIFACT_UNREADABLE", "this engine has no such mapper")
         file = self.directory / sha256 / WEIGHTS_FILE
         try:
-            if file.is_file() and file.stat().st_size > self.budget_bytes:
-                raise MapperRefusedError("NO_MEMORY", "the mapper is larger than the budget for mappers")
-            mapper = read_mapper(file, expected_sha256=sha256)
+            mapper = read_mapper(file, expected_sha256=sha256, max_bytes=self.budget_bytes)
         except ArtifactError as error:
-            raise MapperRefusedError("ARTIFACT_UNREADABLE", error.message) from error
-        except OSError as error:
-            raise MapperRefusedError("ARTIFACT_UNREADABLE", "the mapper's file cannot be read") from error
+            code = "NO_MEMORY" if error.code == "TOO_LARGE" else "ARTIFACT_UNREADABLE"
+            raise MapperRefusedError(code, error.message) from error
+        except ResourceError as error:
+            raise MapperRefusedError("NO_MEMORY", error.message) from error
         source = self._served(mapper.source, "source")
         target = self._served(mapper.target, "target")
+        # In memory a mapper is float32, twice the file of a bfloat16 one.
+        if 4 * mapper.parameters > self.budget_bytes:
+            raise MapperRefusedError("NO_MEMORY", "the mapper is larger than the budget for mappers")
         mapper = mapper.to(self._device, torch.float32)
         size = sum(t.numel() * t.element_size() for m in mapper.layers for t in (m.wk, m.bk, m.wv, m.bv))
         return ResidentMapper(
