@@ -67,6 +67,8 @@ def _calibrate(arguments: argparse.Namespace, events: Events) -> None:
         source_model=arguments.source_model,
         target_model=arguments.target_model,
         corpus=arguments.corpus,
+        corpus_column=arguments.corpus_column,
+        corpus_store=arguments.corpus_store,
         out=arguments.out,
         k=arguments.k,
         method=arguments.method,
@@ -128,7 +130,14 @@ def _parser() -> argparse.ArgumentParser:
     one = verbs.add_parser("calibrate", help="fit and score a mapper for a pair")
     one.add_argument("--source-model", type=Path, required=True)
     one.add_argument("--target-model", type=Path, required=True)
-    one.add_argument("--corpus", default="bundled", help="bundled, a corpus folder, a .txt or .jsonl file")
+    one.add_argument(
+        "--corpus",
+        default="bundled",
+        help="bundled, a .txt, .jsonl, .jsonl.gz or .parquet file, a folder of them or with a manifest.json, "
+        "fineweb-edu, or hub:owner/name[/config][@revision]",
+    )
+    one.add_argument("--corpus-column", help="the text's column, default text, else messages")
+    one.add_argument("--corpus-store", type=Path, help="folder for downloads and the register of digests")
     one.add_argument("--k", type=int, default=4, help="source layers for each target layer")
     one.add_argument("--method", default="renorm")
     one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")

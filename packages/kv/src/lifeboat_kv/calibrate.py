@@ -48,6 +48,8 @@ class Options:
     target_model: Path
     corpus: str
     out: Path
+    corpus_column: str | None = None
+    corpus_store: Path | None = None
     k: int = 4
     method: str = DEFAULT_METHOD
     device: str = "auto"
@@ -121,7 +123,13 @@ def _inspect(options: Options, events: Events) -> _Run:
     check_pair(source_facts, target_facts)
     _check_memory(source_facts, target_facts, device)
     tokenizer = load_tokenizer(options.target_model)
-    corpus = load_corpus(corpus_path(options.corpus), tokenizer, options.sizes)
+    corpus = load_corpus(
+        options.corpus,
+        tokenizer,
+        options.sizes,
+        column=options.corpus_column,
+        store=options.corpus_store,
+    )
     events.send(
         "started",
         pair={"source": source_facts, "target": target_facts},
@@ -132,6 +140,8 @@ def _inspect(options: Options, events: Events) -> _Run:
         seeds={"rows": options.seed},
         versions=versions(),
     )
+    for note in corpus.notes:
+        events.log("warning", note.message)
     events.stage("inspect")
     models = []
     for done, path in enumerate((options.source_model, options.target_model), 1):
@@ -315,11 +325,6 @@ def _manifest(
         "cost": cost,
         "min_tokens": least_tokens(cost),
     }
-
-
-def corpus_path(name: str) -> Path:
-    """`bundled` is the checkout's corpora/bundled; anything else is a path."""
-    return Path(__file__).resolve().parents[4] / "corpora" / "bundled" if name == "bundled" else Path(name)
 
 
 def versions() -> dict[str, str]:
