@@ -82,6 +82,9 @@ def test_inspection(tmp_path: Path) -> None:
 
 def test_all_causes_are_listed() -> None:
     plain = {
+        "model_type": "qwen3",
+        "num_hidden_layers": 2,
+        "hidden_size": 8,
         "tokenizer": "t",
         "vocab_size": 9,
         "num_key_value_heads": 2,
@@ -97,9 +100,10 @@ def test_all_causes_are_listed() -> None:
         "layer_types": ["full_attention", "sliding_attention"],
         "kv_lora_rank": 8,
         "rope_theta": None,
+        "alibi": True,
         "rope_scaling": {"rope_type": "dynamic"},
     }
-    wanted = ["tokenizer", "kv_heads", "head_dim", "not_full_attention", "mla", "dynamic_ntk", "no_rope"]
+    wanted = ["tokenizer", "kv_heads", "head_dim", "not_full_attention", "mla", "no_rope", "dynamic_ntk"]
     assert causes_against(plain, odd) == wanted
 
 

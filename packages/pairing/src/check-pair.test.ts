@@ -107,7 +107,7 @@ describe("attention", () => {
 describe("latent attention", () => {
   it.each([
     ["by its rank", { model_type: "deepseek_v3", kv_lora_rank: 512, qk_rope_head_dim: 64, v_head_dim: 128 }],
-    ["by its split heads", { model_type: "something", qk_nope_head_dim: 128 }],
+    ["by its split heads", { model_type: "llama", qk_nope_head_dim: 128 }],
     ["by its kind", { model_type: "deepseek_v2" }],
   ])("is refused %s", (_name, facts) => {
     expect(causesOf({ ...base, ...facts })).toEqual(["mla"]);
@@ -149,7 +149,7 @@ describe("rotary embedding", () => {
     ["rope_scaling.type", { rope_scaling: { type: "dynamic", factor: 2 } }],
     ["rope_parameters", { rope_parameters: { rope_type: "dynamic", factor: 2 } }],
     ["rope_parameters by layer kind", { rope_parameters: { full_attention: { rope_type: "dynamic" } } }],
-    ["use_dynamic_ntk", { model_type: "qwen", use_dynamic_ntk: true }],
+    ["use_dynamic_ntk", { model_type: "llama", use_dynamic_ntk: true }],
   ])("dynamic NTK is refused: %s", (_name, facts) => {
     expect(causesOf({ ...base, ...facts })).toEqual(["dynamic_ntk"]);
   });

@@ -1,7 +1,8 @@
 import type { ModelFacts, PairCause } from "@helm/contracts";
-import { type Architecture, readArchitecture } from "./architecture";
+import { type Architecture, firstNumber, readArchitecture } from "./architecture";
 import { partialAttention } from "./attention";
 import { findFamily } from "./families";
+import kinds from "./kinds.json";
 import { dynamicRope, missingRope } from "./rotary";
 
 export interface CauseFound {
@@ -34,7 +35,11 @@ export function checkPair(
   const notes: string[] = [];
   const families = [findFamily(from, source.tokenizer ?? null), findFamily(to, target.tokenizer ?? null)];
   const causes = [
-    ...familyCauses(source, target, families[0]?.name ?? null, families[1]?.name ?? null, control),
+    ...familyCauses(
+      { id: source.id, architecture: from, family: families[0]?.name ?? null },
+      { id: target.id, architecture: to, family: families[1]?.name ?? null },
+      control,
+    ),
     ...tokenizerCauses(source, target, control, options.requireTokenizer, notes),
     ...shapeCauses(from, to),
     ...ownCauses(source.id, target.id, from, to, control),
@@ -42,6 +47,7 @@ export function checkPair(
   if (control) notes.unshift("control pair: the same model on both sides, served on development nodes only");
   const experts = [from, to].some((model) => model.experts !== null && model.experts > 1);
   if (experts && causes.length === 0) notes.push("mixture of experts: allowed in its family, untested");
+  if (causes.length === 0) notes.push(...quantisationNotes(source, target));
   return {
     ok: causes.length === 0,
     control,
@@ -49,6 +55,14 @@ export function checkPair(
     causes,
     notes,
   };
+}
+
+function quantisationNotes(source: ModelFacts, target: ModelFacts): string[] {
+  return [...new Set([source, target])]
+    .filter((model) => typeof model.quantization === "string")
+    .map(
+      (model) => `${model.id} is quantised (${model.quantization}): a mapper holds for these very weights`,
+    );
 }
 
 /** Weights decide where both are known; else the id together with every other fact. */
@@ -71,36 +85,61 @@ function canonical(facts: ModelFacts): string {
   return JSON.stringify(sorted({ ...facts, weights_sha256: null, tokenizer: null }));
 }
 
-function familyCauses(
-  source: ModelFacts,
-  target: ModelFacts,
-  from: string | null,
-  to: string | null,
-  control: boolean,
-): CauseFound[] {
-  if (control || (from !== null && from === to)) return [];
-  if (from !== null && to !== null) {
+interface Placed {
+  id: string;
+  architecture: Architecture;
+  family: string | null;
+}
+
+function familyCauses(source: Placed, target: Placed, control: boolean): CauseFound[] {
+  if (control) {
+    const why = unjudged(source.architecture);
+    return why ? [{ cause: "family", model: "both", sentence: `${source.id}: ${why}` }] : [];
+  }
+  if (source.family !== null && target.family !== null) {
+    if (source.family === target.family) return [];
     return [
       {
         cause: "family",
         model: "both",
-        sentence: `${source.id} is of the family ${from}, ${target.id} of ${to}; a cache is carried within one family only`,
+        sentence: `${source.id} is of the family ${source.family}, ${target.id} of ${target.family}; a cache is carried within one family only`,
       },
     ];
   }
-  const stray = [from === null ? source.id : null, to === null ? target.id : null].filter(
-    (id) => id !== null,
-  );
-  const model = stray.length === 2 ? "both" : from === null ? "source" : "target";
-  const names = [...new Set(stray)].join(" and ");
-  const verb = new Set(stray).size === 2 ? "are" : "is";
+  const stray = [source, target].filter((model) => model.family === null);
+  const names = [...new Set(stray.map((model) => model.id))];
+  const reasons = [
+    ...new Set(stray.map((model) => unjudged(model.architecture)).filter((why) => why !== null)),
+  ];
+  const rule = `${names.join(" and ")} ${names.length === 2 ? "are" : "is"} in no reviewed family (model type, vocabulary size and tokenizer decide)`;
   return [
     {
       cause: "family",
-      model,
-      sentence: `${names} ${verb} in no reviewed family (model type, vocabulary size and tokenizer decide)`,
+      model: stray.length === 2 ? "both" : source.family === null ? "source" : "target",
+      sentence: [rule, ...reasons].join("; "),
     },
   ];
+}
+
+const KNOWN = new Set([
+  ...kinds.full_with_rope,
+  ...kinds.full_where_layers_are_listed,
+  ...Object.keys(kinds.not_full),
+  ...kinds.latent,
+  ...kinds.without_rope,
+]);
+
+/** Why nothing can be said of a model at all; an architecture that is not known is never allowed by default. */
+function unjudged({ facts, modelType, layers, vocabSize }: Architecture): string | null {
+  const missing = [
+    modelType === "" ? "model_type" : null,
+    layers === null ? "num_hidden_layers" : null,
+    firstNumber(facts, ["hidden_size", "n_embd", "d_model"]) === null ? "hidden_size" : null,
+    vocabSize === null ? "vocab_size" : null,
+  ].filter((name) => name !== null);
+  if (modelType !== "" && !KNOWN.has(modelType))
+    return `nothing is known of the kind "${modelType}", so what its layers attend to cannot be told`;
+  return missing.length > 0 ? `its config states no ${missing.join(", ")}` : null;
 }
 
 function tokenizerCauses(
@@ -112,6 +151,15 @@ function tokenizerCauses(
 ): CauseFound[] {
   const from = source.tokenizer ?? null;
   const to = target.tokenizer ?? null;
+  if (from === to && !sameSize(source.vocab_size, target.vocab_size)) {
+    return [
+      {
+        cause: "tokenizer",
+        model: "both",
+        sentence: `vocabularies of ${source.vocab_size} and ${target.vocab_size} tokens: an answer of one may have no place in the other`,
+      },
+    ];
+  }
   if (from !== null && from === to) return [];
   if (from === null && to === null) {
     if (required) {
@@ -147,6 +195,10 @@ function tokenizerCauses(
   ];
 }
 
+function sameSize(a: number | null | undefined, b: number | null | undefined): boolean {
+  return a == null || b == null || a === b;
+}
+
 function shapeCauses(from: Architecture, to: Architecture): CauseFound[] {
   const causes: CauseFound[] = [];
   const compare = (cause: PairCause, what: string, a: number | null, b: number | null) => {
@@ -154,7 +206,7 @@ function shapeCauses(from: Architecture, to: Architecture): CauseFound[] {
     const model = a === null && b !== null ? "source" : b === null && a !== null ? "target" : "both";
     const sentence =
       a === null || b === null
-        ? `the config states no single ${what} for every layer`
+        ? `${model === "both" ? "the configs state" : `the ${model}'s config states`} no single ${what} for every layer`
         : `${what}: ${a} in the source, ${b} in the target; they must be equal`;
     causes.push({ cause, model, sentence });
   };
@@ -187,16 +239,12 @@ function ownCauses(
 }
 
 /** Multi-head latent attention caches a compressed latent, not keys and values of heads. */
-function latentAttention(model: Architecture): string[] {
-  const { facts, modelType } = model;
+function latentAttention({ facts, modelType }: Architecture): string[] {
   const rank = facts.kv_lora_rank;
   if (typeof rank === "number" && rank > 0)
     return [`multi-head latent attention (kv_lora_rank ${rank}) caches a latent, not heads`];
-  const split = facts.qk_rope_head_dim ?? facts.qk_nope_head_dim;
-  const byType = /^(deepseek_v[23]|deepseek_v32|kimi_k2|minicpm3|longcat_flash|glm4_moe_lite)/.test(
-    modelType,
-  );
-  return (typeof split === "number" && split > 0) || byType
+  const split = firstNumber(facts, ["qk_rope_head_dim", "qk_nope_head_dim"]) !== null;
+  return split || kinds.latent.includes(modelType)
     ? ["multi-head latent attention caches a latent, not heads"]
     : [];
 }

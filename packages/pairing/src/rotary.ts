@@ -1,18 +1,9 @@
 import { type Architecture, isRecord } from "./architecture";
+import kinds from "./kinds.json";
 
-const UNDOABLE = new Set(["default", "linear", "llama3", "yarn", "longrope", "su", "mrope", "proportional"]);
-const DYNAMIC = new Set(["dynamic", "dynamic_ntk", "dynamic-ntk", "ntk", "ntk_dynamic", "dynamic_yarn"]);
-
-/** Kinds that place tokens otherwise, or not at all. */
-const WITHOUT_ROPE = new Set(
-  (
-    "gpt2 gpt_neo gpt_bigcode openai-gpt opt bloom mpt t5 mt5 umt5 bert roberta electra xglm biogpt ctrl xlnet bart " +
-    "mbart pegasus jamba mamba mamba2 falcon_mamba rwkv xlstm nemotron_h"
-  ).split(" "),
-);
-/** Kinds known to rotate, so that an older config may leave theta at its default. */
-const WITH_ROPE =
-  /^(llama|mistral|mixtral|ministral|qwen|gemma|phi|gpt_neox|gptj|codegen|falcon|stablelm|starcoder2|cohere|olmo|granite|internlm|glm|chatglm|baichuan|ernie|seed_oss|hunyuan|deepseek|kimi|smollm3|exaone|nemotron|persimmon|dbrx|yi|minimax|apertus|arcee|dots|bitnet|aquila|gpt_oss|helium|diffllama|zamba2|bamba)/;
+const UNDOABLE = new Set(kinds.rope_can_be_undone);
+const DYNAMIC = new Set(kinds.rope_changes_with_length);
+const WITHOUT_ROPE = new Set(kinds.without_rope);
 
 /** Why keys cannot be taken out of their positions: no RoPE, or not in every layer; empty where they can. */
 export function missingRope(model: Architecture): string[] {
@@ -20,29 +11,23 @@ export function missingRope(model: Architecture): string[] {
   const found: string[] = [];
   const embedding =
     facts.position_embedding_type ?? facts.position_embeddings_type ?? facts.positional_encoding_type;
-  if (typeof embedding === "string" && !/^(rope|rotary)/i.test(embedding)) {
-    found.push(`its position embedding is "${embedding}"`);
-  }
+  const rotates = typeof embedding === "string" && /^(rope|rotary)/i.test(embedding);
+  if (typeof embedding === "string" && !rotates) found.push(`its position embedding is "${embedding}"`);
   if (facts.alibi === true || facts.use_alibi === true) found.push("it uses ALiBi");
-  if (
-    facts.use_rope === false ||
-    facts.rope === false ||
-    facts.use_rotary === false ||
-    facts.rotary === false
-  ) {
+  if ([facts.use_rope, facts.rope, facts.use_rotary, facts.rotary].some((flag) => flag === false))
     found.push("its config switches rotary embeddings off");
-  }
-  if ([facts.partial_rotary_factor, facts.rotary_pct, facts.rotary_dim].some((share) => share === 0)) {
+  if ([facts.partial_rotary_factor, facts.rotary_pct, facts.rotary_dim].some((share) => share === 0))
     found.push("it rotates no part of a head");
-  }
-  found.push(...layersWithout(facts, modelType));
+  found.push(...layersWithout(model));
   for (const type of ropeTypes(facts)) {
-    if (!UNDOABLE.has(type) && !DYNAMIC.has(type))
+    if (type === "mrope") found.push("its positions have three parts (MRoPE), one for each axis of an image");
+    else if (!UNDOABLE.has(type) && !DYNAMIC.has(type))
       found.push(`nothing is known of how its RoPE type "${type}" is undone`);
   }
   if (found.length > 0) return found;
   if (WITHOUT_ROPE.has(modelType)) return [`${modelType} has no rotary embedding`];
   const stated =
+    rotates ||
     ropeTypes(facts).length > 0 ||
     [
       "rope_theta",
@@ -51,13 +36,17 @@ export function missingRope(model: Architecture): string[] {
       "rotary_pct",
       "partial_rotary_factor",
       "rope_parameters",
-    ].some((key) => facts[key] != null) ||
-    (typeof embedding === "string" && /^(rope|rotary)/i.test(embedding));
-  return stated || WITH_ROPE.test(modelType) ? [] : ["its config names no rotary embedding"];
+    ].some((key) => facts[key] != null);
+  // Where a kind is known to rotate, an older config may leave theta at its default.
+  const known =
+    kinds.full_with_rope.includes(modelType) ||
+    kinds.latent.includes(modelType) ||
+    (modelType in kinds.not_full && !WITHOUT_ROPE.has(modelType));
+  return stated || known ? [] : ["its config names no rotary embedding"];
 }
 
 /** SmolLM3 and Llama 4 list 1 for a layer that rotates and 0 for one that does not, or give every n-th. */
-function layersWithout(facts: Record<string, unknown>, modelType: string): string[] {
+function layersWithout({ facts, modelType }: Architecture): string[] {
   const list = facts.no_rope_layers ?? facts.nope_layers;
   if (Array.isArray(list) && list.length > 0) {
     const flags = list.every((value) => value === 0 || value === 1 || typeof value === "boolean");
@@ -69,7 +58,12 @@ function layersWithout(facts: Record<string, unknown>, modelType: string): strin
     return [`every ${interval}th layer has no rotary embedding`];
   if (modelType === "smollm3" || modelType.startsWith("llama4"))
     return ["every 4th layer has no rotary embedding"];
-  if (modelType === "cohere2") return ["its layers of full attention have no rotary embedding"];
+  const windowed = typeof facts.sliding_window === "number" && facts.sliding_window > 0;
+  if (
+    ["cohere2", "exaone_moe", "afmoe"].includes(modelType) ||
+    (modelType === "exaone4" && (windowed || !Array.isArray(facts.layer_types)))
+  )
+    return ["its layers of full attention have no rotary embedding"];
   return [];
 }
 
@@ -91,6 +85,7 @@ function ropeTypes(facts: Record<string, unknown>): string[] {
       const type = value[key];
       if (typeof type === "string") found.add(type.toLowerCase());
     }
+    if (Array.isArray(value.mrope_section)) found.add("mrope");
     for (const inner of Object.values(value)) visit(inner, depth + 1);
   };
   visit(facts.rope_scaling, 0);

@@ -9,29 +9,24 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from .config_facts import config_facts, named, read_config
 from .digest_cache import cached_digest
 from .errors import ModelError
 
 _MAX_JSON = 256 << 20
-_LONGEST_FACT = 4096
-# Other spellings of the same fact in configs of older architectures.
-_SPELLINGS = {
-    "num_hidden_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "hidden_size": ("hidden_size", "n_embd", "d_model"),
-    "num_attention_heads": ("num_attention_heads", "n_head", "n_heads"),
-    "vocab_size": ("vocab_size",),
-}
-# Parts of a config that say nothing of how attention works, or are stated under a name of their own.
-_LEFT_OUT = (
-    "_name_or_path",
-    "torch_dtype",
-    "dtype",
-    "transformers_version",
-    "rope_parameters",
-    "architectures",
-)
 # Parts of tokenizer.json that change nothing about which ids a text gets.
 _NO_CONTENT = ("version", "truncation", "padding")
+# Tokenizers of before tokenizer.json, by the files that make one up.
+_OLDER_TOKENIZERS = (
+    "tekken.json",
+    "tokenizer.model",
+    "spiece.model",
+    "vocab.json",
+    "merges.txt",
+    "vocab.txt",
+)
+_UNQUANTISED = ("F64", "F32", "F16", "BF16")
+_BITS = {"BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F64": 64, "I64": 64, "U64": 64, "C64": 64}
 
 
 def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -45,38 +40,16 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     Errors: ModelError CONFIG_UNREADABLE, WEIGHTS_UNREADABLE, TOKENIZER_UNREADABLE, PICKLE_REFUSED.
     """
     folder = Path(path)
-    config = _read_config(folder)
-    text = config.get("text_config") if isinstance(config.get("text_config"), dict) else {}
-    merged = {**config, **text}
+    config = read_config(folder)
+    facts = config_facts(config)
     weights = weight_files(folder)
     tensors = _tensor_headers(weights)
-    heads = _integer(merged, "num_attention_heads")
-    hidden = _integer(merged, "hidden_size")
-    theta, scaling = _rope(merged)
+    odd = sorted({dtype for _, dtype in tensors.values()} - {*_UNQUANTISED, "I64", "BOOL"})
     return {
-        **_plain(merged),
-        "id": _identifier(config, folder),
+        **facts,
+        "id": named(config) or folder.resolve().name,
         "commit": None,
-        "model_type": str(merged.get("model_type") or config.get("model_type") or ""),
-        "architectures": list(config.get("architectures") or []),
-        "num_hidden_layers": _integer(merged, "num_hidden_layers"),
-        "hidden_size": hidden,
-        "num_attention_heads": heads,
-        "num_key_value_heads": _key_value_heads(merged, heads),
-        "head_dim": _head_dim(merged, hidden, heads),
-        "vocab_size": _integer(merged, "vocab_size"),
-        "max_position_embeddings": int(merged.get("max_position_embeddings") or 0) or None,
-        "rope_theta": theta,
-        "rope_scaling": scaling,
-        "use_sliding_window": merged.get("use_sliding_window"),
-        "sliding_window": merged.get("sliding_window"),
-        "sliding_window_pattern": merged.get("sliding_window_pattern"),
-        "layer_types": merged.get("layer_types"),
-        "kv_lora_rank": merged.get("kv_lora_rank"),
-        "attention_bias": merged.get("attention_bias"),
-        "num_experts": merged.get("num_experts") or merged.get("num_local_experts"),
-        "torch_dtype": merged.get("dtype") or merged.get("torch_dtype"),
-        "quantization": (config.get("quantization_config") or {}).get("quant_method"),
+        "quantization": facts["quantization"] or (f"stored as {', '.join(odd)}" if odd else None),
         "k_norm": any(name.endswith("self_attn.k_norm.weight") for name in tensors),
         "parameters": sum(count for count, _ in tensors.values()) or None,
         "bytes": sum(f.stat().st_size for f in weights) or None,
@@ -107,10 +80,14 @@ def weights_digest(files: list[Path]) -> str | None:
 
 
 def tokenizer_digest(folder: Path) -> str | None:
-    """sha256 of tokenizer.json's content: order of keys, spelling of merges and padding do not count."""
+    """sha256 of the tokenizer's content, None where the folder holds none.
+
+    In tokenizer.json order of keys, spelling of merges and padding do not count. Folders of before it
+    give the digest of the files that stand in its place, which no tokenizer.json equals.
+    """
     file = folder / "tokenizer.json"
     if not file.is_file():
-        return None
+        return _older_digest(folder)
     try:
         content = _load_json(file)
         for key in _NO_CONTENT:
@@ -118,23 +95,21 @@ def tokenizer_digest(folder: Path) -> str | None:
         model = content.get("model", {})
         if isinstance(model.get("merges"), list):
             model["merges"] = [m.split(" ", 1) if isinstance(m, str) else m for m in model["merges"]]
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise ModelError("TOKENIZER_UNREADABLE", f"{file} cannot be read: {error}") from error
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    file = folder / "config.json"
-    if not folder.is_dir():
-        raise ModelError("CONFIG_UNREADABLE", f"there is no model folder at {folder}")
+def _older_digest(folder: Path) -> str | None:
+    files = [folder / name for name in _OLDER_TOKENIZERS if (folder / name).is_file()]
+    if not files:
+        return None
     try:
-        config = _load_json(file)
-    except (OSError, ValueError) as error:
-        raise ModelError("CONFIG_UNREADABLE", f"{file} cannot be read: {error}") from error
-    if not isinstance(config, dict):
-        raise ModelError("CONFIG_UNREADABLE", f"{file} holds no JSON object")
-    return config
+        lines = [f"{file.name} {cached_digest(file)}" for file in files]
+    except OSError as error:
+        raise ModelError("TOKENIZER_UNREADABLE", f"{folder}: {error}") from error
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _load_json(file: Path) -> Any:
@@ -144,85 +119,60 @@ def _load_json(file: Path) -> Any:
 
 
 def _tensor_headers(files: list[Path]) -> dict[str, tuple[int, str]]:
-    """Tensor name -> (element count, dtype) from the files' headers, without reading weights."""
+    """Tensor name -> (element count, dtype) from the files' headers, without reading weights.
+
+    Errors: ModelError WEIGHTS_UNREADABLE for a header that does not fit its file, as after half a
+    download, and for a shard that the index names and the folder lacks.
+    """
     found: dict[str, tuple[int, str]] = {}
     for file in files:
         try:
-            with open(file, "rb") as handle:
-                (size,) = struct.unpack("<Q", handle.read(8))
-                if size > min(_MAX_JSON, file.stat().st_size):
-                    raise ValueError("its header is longer than the file")
-                header = json.loads(handle.read(size))
-            for name, entry in header.items():
-                if name != "__metadata__":
-                    count = 1
-                    for extent in entry["shape"]:
-                        count *= int(extent)
-                    found[name] = (count, str(entry["dtype"]))
-        except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
-            raise ModelError("WEIGHTS_UNREADABLE", f"{file} is no safetensors file: {error}") from error
+            found |= _header(file)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, struct.error) as error:
+            raise ModelError("WEIGHTS_UNREADABLE", f"{file} is no whole safetensors file: {error}") from error
+    if files and (missing := _shards(files[0].parent) - {file.name for file in files}):
+        raise ModelError("WEIGHTS_UNREADABLE", f"{files[0].parent} lacks {', '.join(sorted(missing)[:3])}")
     return found
 
 
-def _rope(config: dict[str, Any]) -> tuple[float | None, dict[str, Any] | None]:
-    """(theta, scaling) from `rope_parameters` or from `rope_theta` and `rope_scaling`."""
-    parameters = config.get("rope_parameters")
-    if isinstance(parameters, dict) and parameters:
-        theta = parameters.get("rope_theta", config.get("rope_theta"))
-        scaling = {k: v for k, v in parameters.items() if k != "rope_theta"}
-        plain = set(scaling) <= {"rope_type"} and scaling.get("rope_type", "default") == "default"
-        return _number(theta), None if plain else scaling
-    scaling = config.get("rope_scaling")
-    if isinstance(scaling, dict) and "type" in scaling and "rope_type" not in scaling:
-        scaling = {**scaling, "rope_type": scaling["type"]}
-    return _number(config.get("rope_theta")), scaling if isinstance(scaling, dict) else None
+def _header(file: Path) -> dict[str, tuple[int, str]]:
+    total = file.stat().st_size
+    with open(file, "rb") as handle:
+        (size,) = struct.unpack("<Q", handle.read(8))
+        if size > min(_MAX_JSON, total - 8):
+            raise ValueError("its header is longer than the file")
+        header = json.loads(handle.read(size))
+    found: dict[str, tuple[int, str]] = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        count = 1
+        for extent in entry["shape"]:
+            if type(extent) is not int or extent < 0:
+                raise ValueError(f"{name} has the shape {entry['shape']}")
+            count *= extent
+        start, end = entry["data_offsets"]
+        if not 0 <= start <= end or 8 + size + end > total:
+            raise ValueError(f"it ends before {name} does; download it again")
+        dtype = str(entry["dtype"])
+        if end - start != -(-count * _bits_of(dtype) // 8):
+            raise ValueError(f"{name} has {end - start} bytes for {count} values of {dtype}")
+        found[name] = (count, dtype)
+    return found
 
 
-def _identifier(config: dict[str, Any], folder: Path) -> str:
-    name = config.get("_name_or_path")
-    return (
-        name if isinstance(name, str) and name and not name.startswith(("/", ".")) else folder.resolve().name
-    )
+def _bits_of(dtype: str) -> int:
+    """Bits a value of a safetensors dtype takes: 16 for BF16, 8 for F8_E4M3."""
+    digits = "".join(c for c in dtype.split("_")[0] if c.isdigit())
+    return _BITS.get(dtype) or int(digits)
 
 
-def _integer(config: dict[str, Any], name: str) -> int | None:
-    for key in _SPELLINGS[name]:
-        value = config.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-        if value is not None and not isinstance(value, int):
-            raise ModelError("CONFIG_UNREADABLE", f"config.json has no usable {key}: {value!r}")
-    return None
-
-
-def _key_value_heads(config: dict[str, Any], heads: int | None) -> int | None:
-    """None where the config states another number for each layer; all heads where it states none."""
-    for key in ("num_key_value_heads", "num_kv_heads", "n_head_kv"):
-        value = config.get(key)
-        if isinstance(value, int) and value > 0:
-            return value
-        if value is not None:
-            return None
-    if config.get("multi_query") is True and config.get("new_decoder_architecture") is not True:
-        return 1
-    return heads
-
-
-def _head_dim(config: dict[str, Any], hidden: int | None, heads: int | None) -> int | None:
-    value = config.get("head_dim")
-    if isinstance(value, int) and value > 0:
-        return value
-    return hidden // heads if hidden and heads and hidden % heads == 0 else None
-
-
-def _plain(config: dict[str, Any]) -> dict[str, Any]:
-    """The config's own facts: numbers, flags, short texts, lists and maps of them."""
-    return {
-        key: value
-        for key, value in config.items()
-        if key not in _LEFT_OUT and value is not None and len(json.dumps(value)) <= _LONGEST_FACT
-    }
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+def _shards(folder: Path) -> set[str]:
+    """File names in the folder's weight index; empty without one."""
+    file = folder / "model.safetensors.index.json"
+    if not file.is_file():
+        return set()
+    try:
+        return {str(name) for name in _load_json(file)["weight_map"].values()}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise ModelError("WEIGHTS_UNREADABLE", f"{file} cannot be read: {error}") from error

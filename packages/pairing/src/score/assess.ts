@@ -1,10 +1,10 @@
-import type { ArmName, ArmScore, Assessment, SequenceCounts, Verdict, Warning } from "@helm/contracts";
-import { retentionInterval } from "./bootstrap";
+import type { Assessment, DiagnosisThresholds, Verdict, Warning } from "@helm/contracts";
+import { byDomain, byPrefix, longRows, scoreOf } from "./arm-score";
+import { checkCounts, inSplit, PLAIN_RIDGE } from "./check-counts";
+import { DIAGNOSIS_THRESHOLDS, diagnose } from "./diagnosis";
 import { compareWithPilot } from "./pilot";
-import { type Pooled, pool, toColumns } from "./pool";
+import { type CountsByArm, type Pooled, pool, toColumns } from "./pool";
 import { sentenceFor } from "./sentence";
-
-export type CountsByArm = Partial<Record<ArmName, SequenceCounts[]>>;
 
 export interface AssessmentInput {
   counts: CountsByArm;
@@ -12,8 +12,14 @@ export interface AssessmentInput {
   gateOn: "lower" | "point";
   /** The same model on both sides: compared with no pilot, and its mapper is the self-map. */
   control: boolean;
+  /** How the mapper was fitted; the plain ridge has no arm beside itself. */
+  method: string;
   /** What the models ran in; identity is held to the bound of this type. */
   dtype: "float32" | "bfloat16";
+  /** Mean cosine of mapped and native rows; without it a pair below the gate gets no diagnosis. */
+  kvCosine?: { k: number; v: number };
+  /** As the mapper's manifest names them. */
+  thresholds?: DiagnosisThresholds;
 }
 
 export const DEFAULT_GATE = 0.9;
@@ -22,18 +28,22 @@ export const SELF_MAP_BOUND = 0.98;
 export const BLIND_ABOVE = 0.7;
 export const LEAST_POSITIONS = 200;
 
-/** Gate, bounds and warnings applied to a calibration's counts: the one place where a verdict is made. */
+/**
+ * Gate, bounds and warnings applied to a calibration's counts: the one place where a verdict is made. Errors:
+ * COUNTS_REFUSED where the counts allow none (an arm missing, sequences repeated or unlike, splits that overlap).
+ */
 export function assess(input: AssessmentInput): Assessment {
   const { counts, gate, gateOn, control } = input;
+  checkCounts(counts, input);
   const gateRows = inSplit(counts.mapper, "gate");
   const pooled = pool(toColumns(gateRows));
   const score = scoreOf(gateRows);
   const arms = armScores(counts);
-  const self = arms.self_map ?? (control ? score : undefined);
-  if (self) arms.self_map = self;
+  if (control) arms.self_map ??= score;
+  if (input.method === PLAIN_RIDGE) arms.plain_ridge ??= score;
   const report = inSplit(counts.mapper, "report");
   const reportScore = report.length > 0 ? scoreOf(report) : null;
-  const blind = Math.max(arms.zero_cache?.retention ?? -1, arms.other_sequence?.retention ?? -1);
+  const blind = Math.max(arms.zero_cache?.retention ?? 1, arms.other_sequence?.retention ?? 1);
   const failure = findFailure(input, pooled, arms, blind);
   const pilot = control ? null : compareWithPilot(gateRows);
   const verdict: Verdict | null = failure
@@ -52,9 +62,15 @@ export function assess(input: AssessmentInput): Assessment {
     failure,
     retention: { value, low, high, n, positions, buckets },
     report: reportScore,
-    prefix_gain: blind < 0 || blind >= 1 ? null : (value - blind) / (1 - blind),
+    prefix_gain: blind >= 1 ? null : (value - blind) / (1 - blind),
     arms,
     by_domain: byDomain(gateRows),
+    by_prefix: byPrefix(gateRows),
+    long: longRows(counts),
+    diagnosis:
+      verdict === "BELOW_GATE" && input.kvCosine
+        ? diagnose(input.kvCosine, input.thresholds ?? DIAGNOSIS_THRESHOLDS)
+        : null,
     net_rescue: pilot?.net_rescue ?? null,
     gold_gain: pilot?.gold_gain ?? null,
     warnings,
@@ -70,23 +86,16 @@ function findFailure(
   blind: number,
 ): Assessment["failure"] {
   const bound = IDENTITY_BOUND[input.dtype];
-  const identity = arms.identity?.retention ?? null;
-  if (identity === null || identity < bound) {
-    return { code: "IDENTITY_MISSED", message: missed("identity", identity, bound) };
-  }
-  const self = arms.self_map?.retention ?? null;
-  if (self === null || self < SELF_MAP_BOUND) {
+  const identity = arms.identity?.retention ?? 0;
+  if (identity < bound) return { code: "IDENTITY_MISSED", message: missed("identity", identity, bound) };
+  const self = arms.self_map?.retention ?? 0;
+  if (self < SELF_MAP_BOUND) {
     return { code: "SELF_MAP_MISSED", message: missed("self-map", self, SELF_MAP_BOUND) };
   }
   const { first, early, late } = pooled.totals;
   if (Math.min(first, early, late) < LEAST_POSITIONS) {
     const message = `The probes are too short: ${first} / ${early} / ${late} positions in the buckets 1 / 2-16 / 17-64, and each needs ${LEAST_POSITIONS}. Use a corpus with more or longer sequences.`;
     return { code: "PROBES_TOO_SHORT", message };
-  }
-  if (blind < 0) {
-    const message =
-      "Neither the zero cache nor another sequence's cache was measured: whether the probes are blind is not known.";
-    return { code: "PROBES_BLIND", message };
   }
   if (blind > BLIND_ABOVE) {
     const message = `The probes are blind: without the prompt's own cache the target still agrees at ${blind.toFixed(3)} of the positions (at most ${BLIND_ABOVE}). Use a corpus whose answers depend on the prompt.`;
@@ -95,33 +104,17 @@ function findFailure(
   return null;
 }
 
-function missed(arm: string, value: number | null, bound: number): string {
-  const got = value === null ? "was not measured" : `reached ${value.toFixed(4)}`;
-  return `The ${arm} arm ${got} and must reach ${bound}: the machinery is at fault, not the pair. Nothing is concluded from this run.`;
+/** Four digits, cut off: a bound that was missed never reads as reached. */
+function missed(arm: string, value: number, bound: number): string {
+  const reached = (Math.floor(value * 1e4) / 1e4).toFixed(4);
+  return `The ${arm} arm reached ${reached} and must reach ${bound}: the machinery is at fault, not the pair. Nothing is concluded from this run.`;
 }
 
 function armScores(counts: CountsByArm): Assessment["arms"] {
   const arms: Assessment["arms"] = {};
-  for (const [name, sequences] of Object.entries(counts) as [ArmName, SequenceCounts[]][]) {
+  for (const [name, sequences] of Object.entries(counts) as [keyof CountsByArm, CountsByArm["mapper"]][]) {
     const rows = inSplit(sequences, "gate");
     if (name !== "mapper" && rows.length > 0) arms[name] = scoreOf(rows);
   }
   return arms;
-}
-
-function byDomain(rows: SequenceCounts[]): Record<string, ArmScore> {
-  const domains = [...new Set(rows.map((row) => row.domain))].sort();
-  return Object.fromEntries(
-    domains.map((domain) => [domain, scoreOf(rows.filter((row) => row.domain === domain))]),
-  );
-}
-
-function inSplit(sequences: SequenceCounts[] | undefined, split: SequenceCounts["split"]): SequenceCounts[] {
-  return (sequences ?? []).filter((sequence) => sequence.split === split);
-}
-
-function scoreOf(rows: SequenceCounts[]): ArmScore {
-  const columns = toColumns(rows);
-  const { retention, buckets } = pool(columns);
-  return { retention, ...retentionInterval(columns), n: rows.length, buckets };
 }

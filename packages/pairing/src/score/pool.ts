@@ -1,6 +1,8 @@
-import { HelmError, type SequenceCounts } from "@helm/contracts";
+import type { ArmName, SequenceCounts } from "@helm/contracts";
 
 export const BUCKETS = ["first", "early", "late"] as const;
+
+export type CountsByArm = Partial<Record<ArmName, SequenceCounts[]>>;
 
 /** One arm's counts as columns: agree and total of each bucket, sequence by sequence. */
 export interface Columns {
@@ -15,14 +17,11 @@ export interface Pooled {
   totals: { first: number; early: number; late: number };
 }
 
-/** Errors: BAD_REQUEST where a bucket counts more agreements than positions. */
 export function toColumns(sequences: SequenceCounts[]): Columns {
   const counts = new Float64Array(sequences.length * 6);
   sequences.forEach((sequence, row) => {
     BUCKETS.forEach((bucket, column) => {
       const { agree, total } = sequence[bucket];
-      if (agree > total)
-        throw new HelmError("BAD_REQUEST", `Sequence ${sequence.id} counts ${agree} agreements of ${total}.`);
       counts[row * 6 + column * 2] = agree;
       counts[row * 6 + column * 2 + 1] = total;
     });
@@ -34,7 +33,6 @@ export function pool(columns: Columns): Pooled {
   const sums = new Float64Array(6);
   for (const [i, count] of columns.counts.entries()) sums[i % 6] = (sums[i % 6] ?? 0) + count;
   const [agreeFirst = 0, first = 0, agreeEarly = 0, early = 0, agreeLate = 0, late = 0] = sums;
-  const share = (agree: number, total: number) => (total > 0 ? agree / total : 0);
   return {
     retention: meanOfBuckets(sums),
     buckets: {
@@ -44,6 +42,10 @@ export function pool(columns: Columns): Pooled {
     },
     totals: { first, early, late },
   };
+}
+
+export function share(agree: number, total: number): number {
+  return total > 0 ? agree / total : 0;
 }
 
 /** Mean of the buckets' pooled shares; a bucket without positions has no share and is left out. */

@@ -4,33 +4,53 @@ import type { Assessment, Warning } from "@helm/contracts";
 export function sentenceFor(assessment: Omit<Assessment, "sentence">): string {
   const { failure, verdict, gate, gate_on, retention, warnings } = assessment;
   if (failure) return failure.message;
+  const by = (value: number) => besideGate(value, gate);
+  const measured = `retention ${by(retention.value)} (95 % interval ${by(retention.low)} to ${by(retention.high)}, ${retention.n} sequences)`;
   const compared =
-    gate_on === "lower" ? `the lower bound ${floor(retention.low)}` : `the value ${floor(retention.value)}`;
-  const measured = `retention ${round(retention.value)} (95 % interval ${round(retention.low)} to ${round(retention.high)}, ${retention.n} sequences)`;
+    gate_on === "lower" ? `the lower bound ${by(retention.low)}` : `the value ${by(retention.value)}`;
   const first =
     verdict === "CLEARED"
-      ? `Cleared: ${measured}; ${compared} reaches the gate of ${gateText(gate)}. The target says what it would have said.`
-      : `Below the gate: ${measured}; ${compared} does not reach the gate of ${gateText(gate)}. This pair is not used for transfer.`;
-  return [first, ...warnings.map((warning) => WARNINGS[warning])].join(" ");
+      ? `Cleared: ${measured}; ${compared} reaches the gate of ${gateText(gate)}. ${sameTokens(retention.value)}`
+      : `Below the gate: ${measured}; ${compared} does not reach the gate of ${gateText(gate)}. This mapper is not used for transfer.`;
+  return [first, ...warnings.map((warning) => WARNINGS[warning].sentence)].join(" ");
 }
 
-const WARNINGS: Record<Warning, string> = {
-  NOT_ABOVE_PILOT:
-    "Warning: with the carried cache the target was not shown to answer better than the pilot alone.",
-  TARGET_NOT_BETTER: "Warning: on these probes the target itself is no better than the pilot.",
-  GATE_OVERFITTED: "Warning: the report split scores clearly below the gate split.",
+/** What each warning says, and what there is to do about it. */
+export const WARNINGS: Record<Warning, { sentence: string; advice: string }> = {
+  NOT_ABOVE_PILOT: {
+    sentence:
+      "Warning: with the carried cache the target was not shown to answer better than the pilot alone.",
+    advice:
+      "By the default routing policy this pair is not routed. Calibrate with another method or more sequences, or keep the pilot's answers.",
+  },
+  TARGET_NOT_BETTER: {
+    sentence: "Warning: on these probes the target itself is no better than the pilot.",
+    advice:
+      "By the default routing policy this pair is not routed. Take a corpus that is hard for the pilot, or another target.",
+  },
+  GATE_OVERFITTED: {
+    sentence: "Warning: the report split scores clearly below the gate split.",
+    advice:
+      "The gate's probes were looked at too often. Trust the report split's number, and calibrate on a fresh corpus.",
+  },
 };
 
+function sameTokens(value: number): string {
+  const share =
+    value >= 1 ? "At every counted position" : `At about ${Math.floor(100 * value + 1e-9)} of 100 positions`;
+  return `${share} the target says the same next token as with its own cache.`;
+}
+
 /** Two decimals, or all that it has. */
-function gateText(gate: number): string {
+export function gateText(gate: number): string {
   return gate.toString().length > 4 ? gate.toString() : gate.toFixed(2);
 }
 
-/** Never rounded up across the gate: 0.8996 must not read 0.900. */
-function floor(value: number): string {
-  return (Math.floor(value * 1e4) / 1e4).toFixed(4);
-}
-
-function round(value: number): string {
-  return value.toFixed(3);
+/** Three decimals, and as many more as it takes not to stand on the gate's other side: 0.8996 never reads 0.900. */
+export function besideGate(value: number, gate: number): string {
+  for (let digits = 3; digits < 12; digits++) {
+    const text = value.toFixed(digits);
+    if (Number(text) >= gate === value >= gate) return text;
+  }
+  return value.toString();
 }

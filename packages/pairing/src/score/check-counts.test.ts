@@ -1,0 +1,111 @@
+import { ArmName, HelmError, type SequenceCounts } from "@helm/contracts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type AssessmentInput, assess } from "./assess";
+import { requiredArms } from "./check-counts";
+import { input, many } from "./fixtures";
+
+/** Why a run with these changes to its counts has no verdict; null where it has one. */
+function refusal(
+  change: (counts: AssessmentInput["counts"]) => AssessmentInput["counts"],
+  more: Partial<AssessmentInput> = {},
+): unknown {
+  const given = input(many(100, 1), more);
+  try {
+    assess({ ...given, counts: change(given.counts) });
+    return null;
+  } catch (error) {
+    expect(error).toBeInstanceOf(HelmError);
+    const { code, details, userMessage } = error as HelmError;
+    expect(code).toBe("COUNTS_REFUSED");
+    expect(userMessage).toMatch(/^The counts of this run cannot be judged: .+calibrate again\.$/);
+    return details.reason;
+  }
+}
+
+/** The first row of one arm changed. */
+const first =
+  (arm: ArmName, changes: Partial<SequenceCounts>) =>
+  (counts: AssessmentInput["counts"]): AssessmentInput["counts"] => ({
+    ...counts,
+    [arm]: (counts[arm] ?? []).map((row, i) => (i === 0 ? { ...row, ...changes } : row)),
+  });
+
+describe("a verdict is not possible", () => {
+  it.each(requiredArms({ control: false, method: "renorm" }))("without the arm %s", (arm) => {
+    expect(refusal((counts) => ({ ...counts, [arm]: undefined }))).toBe("ARM_MISSING");
+    expect(refusal((counts) => ({ ...counts, [arm]: [] }))).toBe("ARM_MISSING");
+  });
+  it("but needs every arm there is, less what a control or a plain ridge is itself", () => {
+    expect([...requiredArms({ control: false, method: "renorm" })].sort()).toEqual(
+      [...ArmName.options].sort(),
+    );
+    const without = (arm: ArmName) => (counts: AssessmentInput["counts"]) => ({
+      ...counts,
+      [arm]: undefined,
+    });
+    expect(refusal(without("self_map"), { control: true })).toBe(null);
+    expect(refusal(without("pilot_alone"), { control: true })).toBe(null);
+    expect(refusal(without("plain_ridge"), { method: "ridge" })).toBe(null);
+  });
+  it.each(ArmName.options)("with a sequence counted twice in the arm %s", (arm) => {
+    const reason = refusal((counts) => {
+      const rows = counts[arm] ?? [];
+      return { ...counts, [arm]: [...rows, ...rows.slice(3, 4)] };
+    });
+    expect(reason).toBe("SEQUENCE_REPEATED");
+  });
+  it("over different sequences or positions", () => {
+    expect(refusal((counts) => ({ ...counts, identity: counts.identity?.slice(1) }))).toBe(
+      "SEQUENCES_DIFFER",
+    );
+    expect(refusal(first("zero_cache", { id: "stranger" }))).toBe("SEQUENCES_DIFFER");
+    expect(refusal(first("pilot_alone", { late: { agree: 0, total: 7 } }))).toBe("SEQUENCES_DIFFER");
+  });
+  it("where a gate sequence is in the report as well", () => {
+    const reason = refusal((counts) => ({
+      ...counts,
+      mapper: [...(counts.mapper ?? []), ...many(1, 1, { split: "report" })],
+    }));
+    expect(reason).toBe("SPLITS_OVERLAP");
+  });
+  it("from counts that cannot be", () => {
+    const odd: Partial<SequenceCounts>[] = [
+      { first: { agree: 4, total: 3 } },
+      { first: { agree: Number.NaN, total: 3 } },
+      { late: { agree: -1, total: 144 } },
+      { late: { agree: 1.5, total: 144 } },
+      { early: { agree: 0, total: Number.POSITIVE_INFINITY } },
+      { recovered: -1 },
+      { gold_gain: Number.NaN },
+      { kl_sum: -0.1 },
+      { prefixes: [0] },
+      { split: "long" },
+      { multiple: 4 },
+      {
+        points: [
+          {
+            prefix: 64,
+            first: { agree: 3, total: 3 },
+            early: { agree: 45, total: 45 },
+            late: { agree: 9, total: 9 },
+          },
+        ],
+      },
+    ];
+    for (const changes of odd) expect(refusal(first("mapper", changes))).toBe("COUNT_IMPOSSIBLE");
+  });
+  it("whatever number of whatever arm is spoilt", () => {
+    const spoilt = fc.constantFrom(Number.NaN, -1, 0.5, Number.NEGATIVE_INFINITY);
+    const bucket = fc.constantFrom("first" as const, "early" as const, "late" as const);
+    const part = fc.constantFrom("agree" as const, "total" as const);
+    fc.assert(
+      fc.property(fc.constantFrom(...ArmName.options), bucket, part, spoilt, (arm, name, side, value) => {
+        const row = input(many(100, 1)).counts[arm]?.[0];
+        if (!row) throw new Error("no row");
+        expect(refusal(first(arm, { [name]: { ...row[name], [side]: value } }))).toBe("COUNT_IMPOSSIBLE");
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

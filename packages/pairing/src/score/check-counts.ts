@@ -1,0 +1,123 @@
+import { type ArmName, HelmError, type SequenceCounts } from "@helm/contracts";
+import { BUCKETS, type CountsByArm } from "./pool";
+
+export type RefusedBecause =
+  | "ARM_MISSING"
+  | "SEQUENCE_REPEATED"
+  | "SEQUENCES_DIFFER"
+  | "SPLITS_OVERLAP"
+  | "COUNT_IMPOSSIBLE";
+
+/** The plain ridge is its own arm, except where it is what was fitted. */
+export const PLAIN_RIDGE = "ridge";
+
+/** Arms without which there is no verdict. A control is compared with no pilot, and its mapper is the self-map. */
+export function requiredArms({ control, method }: { control: boolean; method: string }): ArmName[] {
+  const always: ArmName[] = ["mapper", "identity", "zero_cache", "other_sequence"];
+  always.push("no_rerotation", "shuffled_heads");
+  if (!control) always.push("self_map", "pilot_alone");
+  if (method !== PLAIN_RIDGE) always.push("plain_ridge");
+  return always;
+}
+
+/**
+ * Counts that allow a verdict: every arm, on the same sequences and positions, each once, none of the gate's in the
+ * report. Errors: COUNTS_REFUSED with `reason` in its details.
+ */
+export function checkCounts(counts: CountsByArm, run: { control: boolean; method: string }): void {
+  const arms = Object.entries(counts).map(([arm, rows]) => [arm, rows ?? []] as const);
+  for (const [arm, rows] of arms) {
+    for (const row of rows) checkRow(arm, row);
+    checkOnce(arm, rows);
+  }
+  const gate = new Map(inSplit(counts.mapper, "gate").map((row) => [row.id, row]));
+  for (const arm of requiredArms(run)) {
+    if (inSplit(counts[arm], "gate").length === 0)
+      throw refused("ARM_MISSING", `the arm ${arm} has no counts on the gate split`, { arm });
+  }
+  for (const [arm, rows] of arms) checkSame(arm, inSplit(rows, "gate"), gate);
+  for (const row of inSplit(counts.mapper, "report")) {
+    if (!gate.has(row.id)) continue;
+    throw refused("SPLITS_OVERLAP", `sequence ${row.id} is in the gate and in the report split`, {
+      sequence: row.id,
+    });
+  }
+}
+
+export function inSplit(
+  rows: SequenceCounts[] | undefined,
+  split: SequenceCounts["split"],
+): SequenceCounts[] {
+  return (rows ?? []).filter((row) => row.split === split);
+}
+
+function checkOnce(arm: string, rows: SequenceCounts[]): void {
+  const seen = new Set<string>();
+  for (const row of rows) {
+    const key = `${row.split} ${row.multiple ?? 1} ${row.id}`;
+    if (seen.has(key))
+      throw refused("SEQUENCE_REPEATED", `the arm ${arm} counts sequence ${row.id} twice`, {
+        arm,
+        sequence: row.id,
+      });
+    seen.add(key);
+  }
+}
+
+/** An arm without gate rows was not measured there; one with some must have all, at the same positions. */
+function checkSame(arm: string, rows: SequenceCounts[], gate: Map<string, SequenceCounts>): void {
+  if (rows.length === 0) return;
+  const stray = rows.find((row) => !gate.has(row.id));
+  if (stray || rows.length !== gate.size) {
+    const what = stray
+      ? `sequence ${stray.id} of the arm ${arm} is not among the mapper's`
+      : `the arm ${arm} has ${rows.length} sequences and the mapper ${gate.size}`;
+    throw refused("SEQUENCES_DIFFER", what, { arm });
+  }
+  for (const row of rows) {
+    const own = gate.get(row.id);
+    if (own && BUCKETS.some((bucket) => own[bucket].total !== row[bucket].total))
+      throw refused("SEQUENCES_DIFFER", `the arm ${arm} counts other positions of sequence ${row.id}`, {
+        arm,
+        sequence: row.id,
+      });
+  }
+}
+
+function checkRow(arm: string, row: SequenceCounts): void {
+  const impossible = (what: string) =>
+    refused("COUNT_IMPOSSIBLE", `sequence ${row.id} of the arm ${arm} ${what}`, { arm, sequence: row.id });
+  for (const part of [row, ...(row.points ?? [])]) {
+    for (const bucket of BUCKETS) {
+      const { agree, total } = part[bucket];
+      if (!isCount(agree) || !isCount(total)) throw impossible(`counts ${agree} of ${total}`);
+      if (agree > total) throw impossible(`counts ${agree} agreements of ${total}`);
+    }
+  }
+  const lengths = [...row.prefixes, ...(row.points ?? []).map((point) => point.prefix)];
+  if (!lengths.every((length) => isCount(length) && length > 0)) throw impossible("has an impossible prefix");
+  for (const count of [row.recovered, row.lost])
+    if (count != null && !isCount(count)) throw impossible(`counts ${count} positions recovered or lost`);
+  for (const sum of [row.kl_sum, row.gold_gain, row.native_gold_gain])
+    if (sum != null && !Number.isFinite(sum)) throw impossible("has a sum that is no number");
+  if ((row.kl_sum ?? 0) < 0) throw impossible("has a negative divergence");
+  if ((row.split === "long") !== (row.multiple != null))
+    throw impossible(row.multiple == null ? "is long and does not say how long" : "is no long one");
+  if (row.points && !BUCKETS.every((bucket) => addsUp(row, bucket)))
+    throw impossible("has points that do not add up to it");
+}
+
+function addsUp(row: SequenceCounts, bucket: (typeof BUCKETS)[number]): boolean {
+  const points = row.points ?? [];
+  const sum = (part: "agree" | "total") => points.reduce((all, point) => all + point[bucket][part], 0);
+  return sum("agree") === row[bucket].agree && sum("total") === row[bucket].total;
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 0;
+}
+
+export function refused(reason: RefusedBecause, what: string, details: Record<string, unknown>): HelmError {
+  const sentence = `The counts of this run cannot be judged: ${what}. Nothing is concluded from it; calibrate again.`;
+  return new HelmError("COUNTS_REFUSED", sentence, { reason, ...details });
+}
