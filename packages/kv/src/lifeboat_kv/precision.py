@@ -1,0 +1,24 @@
+"""Float32 products as float32: no TF32, no bf16 passes, whatever the host set for its other work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+_EXACT = "ieee"
+
+
+@contextmanager
+def exact_float32() -> Iterator[None]:
+    """Within it float32 matrix products round as float32, on GPUs (cuBLAS) and CPUs (oneDNN) alike."""
+    backends = (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)
+    before = [b.fp32_precision for b in backends]
+    for backend in backends:
+        backend.fp32_precision = _EXACT
+    try:
+        yield
+    finally:
+        for backend, precision in zip(backends, before, strict=True):
+            backend.fp32_precision = precision
