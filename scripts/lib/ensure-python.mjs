@@ -34,7 +34,7 @@ export async function ensurePython() {
       const hint = "Is the Python package index reachable? ";
       // torch first and alone: pip then takes a build that the host's own configuration offers.
       await run(VENV_PYTHON, [...pip, "torch"], { log: "pip-torch", hint });
-      await run(VENV_PYTHON, [...pip, "-e", `${KV}[dev]`], { log: "pip-install", hint });
+      await run(VENV_PYTHON, [...pip, "-e", `${KV}[dev,parquet]`], { log: "pip-install", hint });
     },
   });
   return VENV_PYTHON;

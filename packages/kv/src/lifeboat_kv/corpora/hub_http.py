@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.client
 import json
@@ -64,7 +65,7 @@ class HubHttp:
     ) -> None:
         self.endpoint = endpoint.rstrip("/")
         self._origin = _origin(self.endpoint)
-        if not self._origin[1]:
+        if not all(self._origin):
             raise CorpusError(
                 "HUB_ADDRESS", f"{endpoint[:120]} is no hub's address, as {DEFAULT_ENDPOINT} is"
             )
@@ -122,6 +123,10 @@ class HubHttp:
                 )
             os.replace(part, to)
         except (http.client.HTTPException, OSError) as error:
+            if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+                raise ResourceError(
+                    "DISK_FULL", f"no room for {file.path} under {to.parent}: free some space"
+                ) from error
             raise CorpusError(
                 "DOWNLOAD_BROKEN",
                 f"{file.path} broke off at byte {got} ({_said(error)}): start the run again",
@@ -179,9 +184,7 @@ class HubHttp:
 
     def _refusal(self, error: urllib.error.HTTPError, what: str) -> CorpusError:
         if error.code in (401, 403):
-            known = (
-                "the token in HF_TOKEN does not open it" if self._token else "there is no token in HF_TOKEN"
-            )
+            known = "HF_TOKEN does not open it" if self._token else "there is no HF_TOKEN"
             return CorpusError(
                 "HUB_REFUSED",
                 f"the hub refuses {what} ({error.code}; {known}): accept its terms there, or check its name",

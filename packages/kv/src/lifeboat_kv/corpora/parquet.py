@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import CorpusError
 from .document import DEFAULT_COLUMNS, Document, document_of
 
-INSTALL = "pip install 'lifeboat-kv[parquet]'"
+INSTALL = "pip install 'pyarrow>=20' in this library's environment"
 _BATCH = 256
 _BESIDE = ("id", "domain")
 
@@ -23,9 +23,7 @@ def parquet_documents(file: Path, name: str, column: str | None) -> Iterator[Doc
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise CorpusError(
-            "PARQUET_MISSING", f"{name} needs pyarrow, which is not installed: {INSTALL}"
-        ) from error
+        raise CorpusError("PARQUET_MISSING", f"{name} needs pyarrow, which is missing: {INSTALL}") from error
     try:
         with pq.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False, memory_map=False) as opened:
             names = opened.schema_arrow.names

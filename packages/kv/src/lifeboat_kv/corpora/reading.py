@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -117,20 +118,19 @@ def _paragraphs(raw: IO[bytes], name: str, longest: int) -> Iterator[str]:
 
 def _utf8(name: str) -> Any:
     """A decoder that takes pieces (an empty one ends), line ends as \\n, and says where it could not read."""
-    import codecs
-
     decoder = codecs.getincrementaldecoder("utf-8")()
     at = 0
     first = True
 
     def decode(piece: bytes) -> str:
         nonlocal at, first
+        begun = at - len(decoder.getstate()[0])
         try:
             text = decoder.decode(piece, final=not piece)
         except UnicodeDecodeError as error:
             raise CorpusError(
                 "CORPUS_UNREADABLE",
-                f"{name} is no UTF-8 text (about byte {at + error.start}): convert it to UTF-8",
+                f"{name} is no UTF-8 text (byte {begun + error.start}): convert it to UTF-8",
             ) from error
         at += len(piece)
         if "\0" in text:
