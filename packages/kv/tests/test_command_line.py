@@ -34,7 +34,8 @@ def test_codes(tmp_path: Path) -> None:
     code, event = call("inspect", tmp_path / "nothing")
     assert (code, event["type"], event["exit_code"]) == (5, "failed", 5)
     assert call("calibrate", "--k", "4")[0] == 2
-    pair = ("calibrate", "--source-model", source, "--target-model", target, "--out", tmp_path / "out")
+    names = ("--source-model", source, "--target-model", target, "--out", tmp_path / "out")
+    pair = ("calibrate", *names, "--k", 2)
     code, event = call(*pair, "--device", "cpu", "--corpus", tmp_path / "none")
     assert (code, event["code"]) == (5, "CORPUS_UNREADABLE")
     code, event = call("doctor")

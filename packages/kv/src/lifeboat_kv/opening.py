@@ -1,0 +1,175 @@
+"""What every run begins with: the pair checked and loaded, the corpus split, the passes planned."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from . import __version__
+from .accumulate import Side
+from .artifact import remove_leftovers
+from .corpus import Corpus, load_corpus
+from .cost import LENGTHS
+from .devices import choose_device
+from .ends import constant_head, norm_weights, template_head
+from .events import Events
+from .facts import inspect_model
+from .fit_methods import PairShape, check_k, needs_of
+from .grouped_attention import use_grouped_attention
+from .mapper import ConstantHead
+from .memory import memory_budget
+from .methods import DEFAULT_METHOD, METHODS, Method, method_named
+from .models import end_tokens, load_model, load_tokenizer
+from .pair_check import check_pair
+from .passes import Pass, Widths, plan_passes
+from .rope import Rope
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run was asked for. `sizes` overrides the corpus's own (keys of corpus.Sizes)."""
+
+    source_model: Path
+    target_model: Path
+    corpus: str
+    out: Path
+    corpus_column: str | None = None
+    corpus_store: Path | None = None
+    k: int = 4
+    method: str = DEFAULT_METHOD
+    device: str = "auto"
+    seed: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    cost_lengths: tuple[int, ...] = LENGTHS
+    batch_tokens: int = 8192
+
+
+@dataclass
+class Run:
+    """What the stages hand on. `gammas` are the target's k_norm weights by layer, None without k_norm."""
+
+    options: Options
+    events: Events
+    method: Method
+    device: str
+    source_facts: dict[str, Any]
+    target_facts: dict[str, Any]
+    source: Side
+    target: Side
+    ends: frozenset[int]
+    corpus: Corpus
+    head: ConstantHead | None
+    gammas: list[torch.Tensor] | None
+    passes: list[Pass]
+
+    @property
+    def widths(self) -> Widths:
+        return widths_of(self.source_facts, self.target_facts)
+
+    @property
+    def shape(self) -> PairShape:
+        return shape_of(self.source_facts, self.target_facts, self.gammas is not None)
+
+
+def open_run(options: Options, events: Events, methods: list[Method] | None = None) -> Run:
+    """Checks everything that can be wrong before anything is computed; sends "started" and stage inspect.
+
+    `methods` are fitted side by side, by default the run's own and the plain ridge.
+    Errors: HelmError of every kind, with its exit code.
+    """
+    method = method_named(options.method)
+    device = choose_device(options.device)
+    remove_leftovers(options.out)
+    source_facts = inspect_model(options.source_model)
+    target_facts = inspect_model(options.target_model)
+    check_pair(source_facts, target_facts)
+    check_k(options.k, int(source_facts["num_hidden_layers"]))
+    passes = plan_passes(
+        widths_of(source_facts, target_facts),
+        needs_of(methods or with_baseline(method), method, options.k, bool(target_facts.get("k_norm"))),
+        options.batch_tokens,
+        memory_budget(source_facts, target_facts, device),
+    )
+    tokenizer = load_tokenizer(options.target_model)
+    corpus = load_corpus(
+        options.corpus,
+        tokenizer,
+        options.sizes,
+        column=options.corpus_column,
+        store=options.corpus_store,
+    )
+    events.send(
+        "started",
+        pair={"source": source_facts, "target": target_facts},
+        method=method.name,
+        k=options.k,
+        device=device,
+        corpus=corpus.facts(),
+        seeds={"rows": options.seed},
+        versions=versions(),
+    )
+    for note in corpus.notes:
+        events.log("warning", note.message)
+    events.stage("inspect")
+    models = []
+    for done, path in enumerate((options.source_model, options.target_model), 1):
+        models.append(load_model(path, device))
+        use_grouped_attention(models[-1])
+        events.progress(done, 2, "models")
+    source, target = (Side(model, Rope.from_model(model)) for model in models)
+    head = constant_head(target.model, target.rope, template_head(tokenizer))
+    return Run(
+        options,
+        events,
+        method,
+        device,
+        source_facts,
+        target_facts,
+        source,
+        target,
+        end_tokens(target.model, tokenizer),
+        corpus,
+        head,
+        norm_weights(target.model),
+        passes,
+    )
+
+
+def widths_of(source: dict[str, Any], target: dict[str, Any]) -> Widths:
+    """From two models' facts."""
+    numbers = []
+    for facts in (source, target):
+        numbers.append(int(facts["num_hidden_layers"]))
+        numbers.append(int(facts["num_key_value_heads"]) * int(facts["head_dim"]))
+    return Widths(*numbers)
+
+
+def with_baseline(method: Method) -> list[Method]:
+    """The methods a calibration fits: its own, and the plain ridge to stand beside it."""
+    return list({m.name: m for m in (method, METHODS["ridge"])}.values())
+
+
+def shape_of(source: dict[str, Any], target: dict[str, Any], normalised: bool) -> PairShape:
+    """From two models' facts; `normalised` says whether the target has a k_norm by head."""
+    return PairShape(
+        int(source["num_hidden_layers"]),
+        int(source["num_key_value_heads"]),
+        int(target["num_hidden_layers"]),
+        int(target["num_key_value_heads"]),
+        normalised,
+    )
+
+
+def versions() -> dict[str, str]:
+    """Software the numbers depend on."""
+    return {
+        "lifeboat_kv": __version__,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "python": platform.python_version(),
+    }
