@@ -16,7 +16,7 @@ from .methods import METHODS, ROW_FACTS
 from .models import dtype_for
 from .opening import Options, Run, open_run, versions, with_baseline
 from .score.arms import MAPPER, PILOT, Rivals, arm_names
-from .score.run import Score, score_split
+from .score.run import Probing, Score, score_split
 from .tail import TAIL_DIVISOR, TAIL_MAXIMUM
 
 LEAST_POSITIONS = 200
@@ -82,14 +82,13 @@ def _score(run: Run, rivals: Rivals) -> tuple[Score, Score]:
 
     def scored(split: str, names: tuple[str, ...], before: float, weight: float) -> Score:
         return score_split(
-            split,
+            Probing(split, longest=sizes.seq_len),
             splits[split],
             rivals,
             run.source,
             run.target,
             run.ends,
             names,
-            longest=sizes.seq_len,
             group_tokens=2 * run.options.batch_tokens,
             device=run.device,
             progress=lambda done: run.events.progress(before + weight * done, total, "sequences"),

@@ -1,4 +1,4 @@
-"""Attention over grouped KV heads without first repeating them, for the scorer's large padded batches.
+"""Attention over grouped KV heads without first repeating them, for the scorer's large batches.
 
 transformers repeats every key and value head as soon as a mask is given; torch's kernel does not need
 that. The result is the same to float32 rounding, and the scorer's native run uses it as well.
@@ -17,11 +17,11 @@ NAME = "grouped_sdpa"
 
 
 def use_grouped_attention(model: Any) -> None:
-    """Switches a transformers model to `grouped_sdpa`; models that cannot be switched stay as they are."""
+    """Switches a transformers model to `grouped_sdpa`. Errors: ValueError where the model cannot be."""
     AttentionInterface.register(NAME, _attend)
     AttentionMaskInterface.register(NAME, sdpa_mask)
-    if model.config._attn_implementation == "sdpa":
-        model.set_attn_implementation(NAME)
+    model.set_attn_implementation(NAME)
+    model.attends_packed = True
 
 
 def _attend(
@@ -32,17 +32,23 @@ def _attend(
     attention_mask: Tensor | None,
     dropout: float = 0.0,
     scaling: float | None = None,
+    packed: Any = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """query [B, heads, n, d], key and value [B, kv_heads, T, d] -> [B, n, heads, d]."""
+    if packed is not None:
+        return packed.attend(module.layer_idx, query, key, value, scaling), None
+    batch, heads, count, d = query.shape
+    # One new token each: the query heads that share a KV head become its query positions.
+    folded = count == 1 and heads != key.shape[1]
     out = F.scaled_dot_product_attention(
-        query,
+        query.reshape(batch, key.shape[1], -1, d) if folded else query,
         key,
         value,
         attn_mask=attention_mask,
         dropout_p=dropout,
-        is_causal=attention_mask is None and query.shape[2] > 1,
+        is_causal=attention_mask is None and count > 1,
         scale=scaling,
-        enable_gqa=query.shape[1] != key.shape[1],
+        enable_gqa=not folded and heads != key.shape[1],
     )
-    return out.transpose(1, 2).contiguous(), None
+    return (out.reshape(batch, 1, heads, d) if folded else out.transpose(1, 2).contiguous()), None

@@ -10,20 +10,20 @@ import torch
 from torch import Tensor
 
 from ..capture import body
+from .packed import last_rows
 
 
 @contextmanager
 def recording(model: Any, feeds: list[list[int]], wanted: list[int]) -> Iterator[list[Tensor]]:
-    """Keeps each layer's attention output [sum(wanted), heads * d] at the batch's answer positions.
+    """Keeps each layer's attention output [sum(wanted), heads * d] at the packed row's answer positions.
 
     Taken before the output projection; the list is filled while the block runs the model once.
     """
     taken: list[Tensor] = []
+    places = last_rows(feeds, wanted)
 
     def keep(_module: Any, inputs: tuple[Tensor, ...]) -> None:
-        out = inputs[0]
-        rows = [out[i, len(f) - n : len(f)] for i, (f, n) in enumerate(zip(feeds, wanted, strict=True))]
-        taken.append(torch.cat(rows).float())
+        taken.append(inputs[0][0, places].float())
 
     layers = getattr(body(model), "layers", [])
     hooks = [layer.self_attn.o_proj.register_forward_pre_hook(keep) for layer in layers]

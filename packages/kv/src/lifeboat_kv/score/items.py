@@ -1,4 +1,4 @@
-"""Hand-over points with the target's own answers, in batches that waste little on padding."""
+"""Hand-over points with the target's own answers, in batches."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from torch import Tensor
 from ..accumulate import Side
 from ..cache import LayerKV
 from .arms import Group
+from .packed import answer_logits
 from .points import ANSWER_TOKENS, Point
-from .ragged import answer_logits, gather_prefixes, greedy_answers
+from .ragged import greedy_answers
 
 _GENERATED_TOGETHER = 64
-_SCORED_TOGETHER = 32
-# Items whose fed tokens fall in one class of this width share a batch; within it, by prefix length.
-_CLASS = 16
+# Tokens fed together: enough for full matrix rates, few enough for the logits of a large vocabulary.
+_FED_TOGETHER = 2048
+_FEWEST_FED = 256
+_LOGITS_TOGETHER = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -47,29 +49,76 @@ class Items:
 
     def logits(self, side: Side, layers: list[LayerKV]) -> Tensor:
         """The model's logits [sum(wanted), vocabulary] over the answers, on top of `layers`."""
-        prefix = gather_prefixes(layers, self.rows, self.mapped, side.model.dtype)
-        return answer_logits(side.model, prefix, self.mapped, self.feeds, self.wanted)
+        return answer_logits(side.model, layers, self.rows, self.mapped, self.feeds, self.wanted)
 
     def logits_alone(self, side: Side, layers: list[LayerKV]) -> Tensor:
         """The same for a model on its own cache `layers`, from the last prompt token on."""
         lengths = [p.prefix - 1 for p in self.points]
-        prefix = gather_prefixes(layers, self.rows, lengths, side.model.dtype)
         feeds = [[p[-1], *a[:-1]] for p, a in zip(self.prompts, self.answers, strict=True)]
-        return answer_logits(side.model, prefix, lengths, feeds, self.wanted)
+        return answer_logits(side.model, layers, self.rows, lengths, feeds, self.wanted)
+
+    def part(self, kept: list[int], answers: list[list[int]]) -> Items:
+        """The items at the places `kept` with other answers, one for each of them."""
+        return Items([self.points[i] for i in kept], [self.prompts[i] for i in kept], answers)
 
 
-def answered(points: list[Point], group: Group, target: Side, ends: frozenset[int]) -> list[Items]:
-    """Lets the target answer at every point, greedily, and sorts what it said into batches."""
-    found: list[tuple[Point, tuple[int, ...], list[int]]] = []
-    ordered = sorted(points, key=lambda p: p.prefix)
-    for at in range(0, len(ordered), _GENERATED_TOGETHER):
-        part = ordered[at : at + _GENERATED_TOGETHER]
-        prompts = [group.sequences[p.row].tokens[: p.prefix] for p in part]
-        lengths = [p.prefix - 1 for p in part]
-        layers = gather_prefixes(group.target, [p.row for p in part], lengths, target.model.dtype)
-        last = [p[-1] for p in prompts]
-        answers = greedy_answers(target.model, layers, lengths, last, ends, ANSWER_TOKENS)
-        found += zip(part, prompts, answers, strict=True)
-    found.sort(key=lambda f: ((f[0].prefix - f[0].mapped + len(f[2])) // _CLASS, f[0].prefix))
-    chunks = (found[at : at + _SCORED_TOGETHER] for at in range(0, len(found), _SCORED_TOGETHER))
-    return [Items([f[0] for f in c], [f[1] for f in c], [f[2] for f in c]) for c in chunks]
+def answered(
+    points: list[Point], group: Group, target: Side, hidden: Tensor, ends: frozenset[int]
+) -> list[Items]:
+    """Lets the target answer at every point, greedily, and puts what it said into batches.
+
+    `hidden` [B, T, H] are its final hidden states over the group's texts: as long as the text goes on
+    as the target would, they already say what it says, and only the rest is generated.
+    """
+    texts = [group.sequences[p.row].tokens for p in points]
+    answers = [_foreseen(p, t, target, hidden, ends) for p, t in zip(points, texts, strict=True)]
+    open_ends = [i for i, a in enumerate(answers) if len(a) < ANSWER_TOKENS and a[-1] not in ends]
+    # The rows before the last token said: the text's own, all of them in the target's cache.
+    known = {i: points[i].prefix + len(answers[i]) - 1 for i in open_ends}
+    open_ends.sort(key=lambda i: known[i])
+    for at in range(0, len(open_ends), _GENERATED_TOGETHER):
+        part = open_ends[at : at + _GENERATED_TOGETHER]
+        more = greedy_answers(
+            target.model,
+            group.target,
+            [points[i].row for i in part],
+            [known[i] for i in part],
+            [answers[i][-1] for i in part],
+            [ANSWER_TOKENS - len(answers[i]) for i in part],
+            ends,
+        )
+        for i, tokens in zip(part, more, strict=True):
+            answers[i] += tokens
+    prompts = [t[: p.prefix] for p, t in zip(points, texts, strict=True)]
+    whole = Items(points, prompts, answers)
+    most = min(_FED_TOGETHER, max(_FEWEST_FED, _LOGITS_TOGETHER // target.model.config.vocab_size))
+    return [whole.part(kept, [answers[i] for i in kept]) for kept in _in_batches(whole.feeds, most)]
+
+
+def _foreseen(
+    point: Point, text: tuple[int, ...], target: Side, hidden: Tensor, ends: frozenset[int]
+) -> list[int]:
+    """The answer up to and with the first token that is not the text's; at least one token."""
+    gold = text[point.prefix : point.prefix + ANSWER_TOKENS]
+    states = hidden[point.row, point.prefix - 1 : point.prefix + len(gold)][:ANSWER_TOKENS]
+    said: list[int] = []
+    for token, given in zip(
+        target.model.lm_head(states).argmax(dim=-1).tolist(), [*gold, None], strict=False
+    ):
+        said.append(token)
+        if token != given or token in ends:
+            break
+    return said
+
+
+def _in_batches(feeds: list[list[int]], most: int) -> list[list[int]]:
+    """Places of items whose feeds have at most `most` tokens together (or are alone), in order."""
+    batches: list[list[int]] = []
+    room = 0
+    for place, feed in enumerate(feeds):
+        if len(feed) > room:
+            batches.append([])
+            room = most
+        batches[-1].append(place)
+        room -= len(feed)
+    return batches

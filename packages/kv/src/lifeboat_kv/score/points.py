@@ -26,17 +26,18 @@ class Point:
         return self.prefix - tail_length(self.prefix)
 
 
-def points_of(row: int, sequence: Sequence, longest: int) -> list[Point]:
-    """Two or three points with prefixes of 64 ... `longest` tokens: the corpus's cuts, filled up at random.
+def points_of(row: int, sequence: Sequence, longest: int, shortest: int = SHORTEST_PREFIX) -> list[Point]:
+    """Two or three points with prefixes of `shortest` ... `longest` tokens: the corpus's cuts, filled up at
+    random.
 
     The random ones follow from the sequence's digest alone, so that a pair's probes never change.
     """
     end = min(longest, len(sequence.tokens))
-    cuts = sorted({c for c in sequence.cuts if SHORTEST_PREFIX <= c <= end})
+    cuts = sorted({c for c in sequence.cuts if shortest <= c <= end})
     if len(cuts) > MOST_POINTS:
         step = (len(cuts) - 1) / (MOST_POINTS - 1)
         cuts = [cuts[round(i * step)] for i in range(MOST_POINTS)]
-    free = [p for p in range(SHORTEST_PREFIX, end + 1) if p not in cuts]
+    free = [p for p in range(shortest, end + 1) if p not in cuts]
     missing = max(0, FEWEST_POINTS - len(cuts))
     chance = random.Random(sequence.digest)
     cuts += chance.sample(free, min(missing, len(free)))

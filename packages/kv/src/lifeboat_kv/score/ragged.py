@@ -1,4 +1,4 @@
-"""Batches of continuations with different prefix lengths: caches padded on the left, tokens on the right."""
+"""Greedy answers of a batch with different prefix lengths: caches padded on the left, one token a step."""
 
 from __future__ import annotations
 
@@ -15,15 +15,11 @@ from ..capture import body
 
 
 class RoomyLayer(DynamicLayer):
-    """A cache layer with room for `extra` more rows, so that each step writes rows instead of copying all."""
+    """A cache layer that is allocated once: `rows` of `room` hold something, the others are yet to come."""
 
-    def __init__(self, k: Tensor, v: Tensor, extra: int) -> None:
+    def __init__(self, k: Tensor, v: Tensor, rows: int) -> None:
         super().__init__()
-        self._used = k.shape[-2]
-        room = (*k.shape[:-2], self._used + extra, k.shape[-1])
-        self._k, self._v = k.new_empty(room), v.new_empty(room)
-        self._k[..., : self._used, :] = k
-        self._v[..., : self._used, :] = v
+        self._k, self._v, self._used = k, v, rows
         self.dtype, self.device = k.dtype, k.device
         self._show()
         self.is_initialized = True
@@ -46,58 +42,46 @@ class RoomyLayer(DynamicLayer):
         self.keys, self.values = self._k[..., : self._used, :], self._v[..., : self._used, :]
 
 
-def gather_prefixes(
-    layers: list[LayerKV], rows: list[int], lengths: list[int], dtype: torch.dtype
-) -> list[LayerKV]:
-    """Rows 0 ... length-1 of chosen sequences, left-padded to one length with zeros.
-
-    `layers`: (k, v) [B, kv_heads, T, d]. Returns (k, v) [len(rows), kv_heads, max(lengths), d] in `dtype`,
-    which is where a mapped cache is rounded to what the serving cache holds.
-    """
-    longest = max(lengths)
-    gathered = []
-    for k, v in layers:
-        shape = (len(rows), k.shape[1], longest, k.shape[-1])
-        out_k, out_v = k.new_zeros(shape, dtype=dtype), v.new_zeros(shape, dtype=dtype)
-        for index, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-            out_k[index, :, longest - length :] = k[row, :, :length].to(dtype)
-            out_v[index, :, longest - length :] = v[row, :, :length].to(dtype)
-        gathered.append((out_k, out_v))
-    return gathered
-
-
 @dataclass
 class Continuation:
-    """A batch whose item i holds `lengths[i]` cached rows, left-padded to a common length."""
+    """A batch whose item i holds `lengths[i]` cached rows, left-padded to `longest`; `steps` were taken."""
 
     model: Any
     cache: DynamicCache
     lengths: Tensor
+    longest: int
     mask: Tensor
+    steps: int = 0
 
     @classmethod
-    def start(cls, model: Any, layers: list[LayerKV], lengths: list[int], extra: int) -> Continuation:
-        """`layers` as `gather_prefixes` returns them; `extra` tokens will be appended at most."""
+    def start(
+        cls, model: Any, layers: list[LayerKV], rows: list[int], lengths: list[int], most: int
+    ) -> Continuation:
+        """`layers` (k, v) [B, kv_heads, T, d]; item i goes on from the first `lengths[i]` rows of
+        sequence `rows[i]`, by `most` tokens at most."""
+        longest = max(lengths)
         cache = DynamicCache()
-        cache.layers = [RoomyLayer(k, v, extra) for k, v in layers]
-        longest = layers[0][0].shape[-2]
+        cache.layers = [
+            RoomyLayer(*_padded(layer, rows, lengths, most, model.dtype), longest) for layer in layers
+        ]
         counts = torch.tensor(lengths, device=layers[0][0].device)
-        mask = torch.arange(longest, device=counts.device)[None] >= longest - counts[:, None]
-        return cls(model, cache, counts, mask.long())
+        hidden = torch.arange(longest + most, device=counts.device)[None] < longest - counts[:, None]
+        mask = torch.zeros(hidden.shape, dtype=model.dtype, device=counts.device)
+        mask = mask.masked_fill_(hidden, float("-inf"))[:, None, None]
+        return cls(model, cache, counts, longest, mask)
 
     @torch.no_grad()
-    def feed(self, ids: Tensor, real: Tensor) -> Tensor:
-        """Appends ids [B, n], of which `real` [B, n] (0/1, right-padded) count; hidden states [B, n, H]."""
-        self.mask = torch.cat((self.mask, real.to(self.mask)), dim=1)
-        positions = self.lengths[:, None] + torch.arange(ids.shape[1], device=ids.device)[None]
-        self.lengths = self.lengths + real.sum(dim=1)
+    def feed(self, ids: Tensor) -> Tensor:
+        """Appends one token each, ids [B, 1]; final hidden states [B, 1, hidden]."""
+        self.steps += 1
         out = body(self.model)(
             input_ids=ids,
-            attention_mask=self.mask,
-            position_ids=positions,
+            attention_mask=self.mask[..., : self.longest + self.steps],
+            position_ids=self.lengths[:, None],
             past_key_values=self.cache,
             use_cache=True,
         )
+        self.lengths = self.lengths + 1
         return out.last_hidden_state
 
     def keep(self, kept: list[int]) -> None:
@@ -109,46 +93,53 @@ class Continuation:
 
 @torch.no_grad()
 def greedy_answers(
-    model: Any, layers: list[LayerKV], lengths: list[int], last: list[int], ends: frozenset[int], count: int
+    model: Any,
+    layers: list[LayerKV],
+    rows: list[int],
+    lengths: list[int],
+    last: list[int],
+    limits: list[int],
+    ends: frozenset[int],
 ) -> list[list[int]]:
-    """Up to `count` greedy tokens for each item after its `last` prompt token, the end token included.
+    """Greedy tokens for each item after its `last` token, the end token included, `limits[i]` at most.
 
-    `layers` and `lengths` hold each prompt without that last token.
+    `layers`, `rows` and `lengths` as in `Continuation.start`: what stands before that last token.
     """
-    run = Continuation.start(model, layers, lengths, count)
+    run = Continuation.start(model, layers, rows, lengths, max(limits))
     answers: list[list[int]] = [[] for _ in lengths]
     running = list(range(len(lengths)))
     ids = torch.tensor(last, device=layers[0][0].device)[:, None]
-    for _ in range(count):
-        hidden = run.feed(ids, torch.ones_like(ids))
-        ids = model.lm_head(hidden[:, -1:]).argmax(dim=-1)
+
+    def done(item: int) -> bool:
+        said = answers[item]
+        return len(said) >= limits[item] or bool(said and said[-1] in ends)
+
+    while True:
+        ids = model.lm_head(run.feed(ids)).argmax(dim=-1)
         for place, token in enumerate(ids[:, 0].tolist()):
-            if not (answers[running[place]] and answers[running[place]][-1] in ends):
+            if not done(running[place]):
                 answers[running[place]].append(token)
-        kept = [place for place, item in enumerate(running) if answers[item][-1] not in ends]
+        kept = [place for place, item in enumerate(running) if not done(item)]
         if not kept:
-            break
-        # Rows that have ended are carried along until a third of the batch is idle; then it shrinks.
-        if len(kept) <= 2 * len(running) // 3:
+            return answers
+        # Rows that have ended are carried along until a quarter of the batch is idle; then it shrinks.
+        if len(kept) <= 3 * len(running) // 4:
             run.keep(kept)
             ids = ids[kept]
             running = [running[place] for place in kept]
-    return answers
 
 
-@torch.no_grad()
-def answer_logits(
-    model: Any, layers: list[LayerKV], lengths: list[int], feeds: list[list[int]], wanted: list[int]
-) -> Tensor:
-    """Logits [sum(wanted), vocabulary] float32: for each item those after its last `wanted` fed tokens."""
-    longest = max(len(f) for f in feeds)
-    ids = torch.zeros(len(feeds), longest, dtype=torch.long)
-    real = torch.zeros(len(feeds), longest, dtype=torch.long)
-    for index, feed in enumerate(feeds):
-        ids[index, : len(feed)] = torch.tensor(feed)
-        real[index, : len(feed)] = 1
-    device = layers[0][0].device
-    run = Continuation.start(model, layers, lengths, longest)
-    hidden = run.feed(ids.to(device), real.to(device))
-    picked = [hidden[i, len(f) - n : len(f)] for i, (f, n) in enumerate(zip(feeds, wanted, strict=True))]
-    return model.lm_head(torch.cat(picked)).float()
+def _padded(
+    layer: LayerKV, rows: list[int], lengths: list[int], most: int, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Both halves [len(rows), kv_heads, longest + most, d] in `dtype`: padding is zero, room behind unset."""
+    longest = max(lengths)
+    both = []
+    for cached in layer:
+        shape = (len(rows), cached.shape[1], longest + most, cached.shape[-1])
+        out = torch.empty(shape, dtype=dtype, device=cached.device)
+        for index, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+            out[index, :, : longest - length] = 0
+            out[index, :, longest - length : longest] = cached[row, :, :length]
+        both.append(out)
+    return both[0], both[1]

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..accumulate import Side
 from ..cache import LayerKV
 from ..capture import batches, padded, prefill
-from ..corpus import Sequence
+from ..corpus import SHORTEST_PREFIX, Sequence
 from .arms import MAPPER, PILOT, Group, Rivals, arms_of, mapped_content
 from .attention import AttentionCosine, recording
 from .cosine import CosineSums
@@ -37,12 +37,26 @@ class _Native:
     log: Tensor
     said: Tensor
     outputs: list[Tensor]
-    pilot_same: Tensor
+    pilot_same: Tensor | None
+
+
+@dataclass(frozen=True)
+class Probing:
+    """Where hand-over points lie, and what is measured there besides the arms.
+
+    `beside` adds the pilot alone, the gold's likelihood and the cosines. `multiple` names long rows.
+    """
+
+    split: str
+    longest: int
+    shortest: int = SHORTEST_PREFIX
+    beside: bool = True
+    multiple: int | None = None
 
 
 @torch.no_grad()
 def score_split(
-    split: str,
+    probing: Probing,
     sequences: list[Sequence],
     rivals: Rivals,
     source: Side,
@@ -50,47 +64,48 @@ def score_split(
     ends: frozenset[int],
     names: tuple[str, ...],
     *,
-    longest: int,
     group_tokens: int,
     device: torch.device | str,
     progress: Callable[[float], None],
 ) -> Score:
-    """Runs every arm in `names`, and the pilot alone, over all hand-over points of `sequences`.
+    """Runs every arm in `names` over all hand-over points of `sequences`.
 
-    `ends` are the tokens that end an answer, `longest` the longest prefix. `progress` is told the
-    sequences done. The target's own logits are computed along the same path as every arm's. One arm's
-    caches are held at a time.
+    `ends` are the tokens that end an answer. `progress` is told the sequences done. The target's own
+    logits are computed along the same path as every arm's. One arm's caches are held at a time.
     """
-    score = Score(Tally(split))
+    score = Score(Tally(probing.split, probing.multiple))
     done = 0.0
     for members in batches(sequences, group_tokens):
         ids = padded(members, device)
         source_kv, source_hidden = prefill(source.model, ids)
         target_kv, target_hidden = prefill(target.model, ids)
         group = Group(members, source_kv, target_kv)
-        points = [p for row, s in enumerate(members) for p in points_of(row, s, longest)]
-        batched = answered(points, group, target, ends)
-        natives = [_native(score, items, group, source, target) for items in batched]
+        points = [
+            p for row, s in enumerate(members) for p in points_of(row, s, probing.longest, probing.shortest)
+        ]
+        batched = answered(points, group, target, target_hidden, ends)
+        natives = [_native(score, items, group, source, target, probing.beside) for items in batched]
         step = len(members) / (len(names) + 1)
         progress(done + step)
         for index, (name, layers) in enumerate(arms_of(rivals, group, mapped_content(rivals, group), names)):
             for items, native in zip(batched, natives, strict=True):
-                _compare(score, name, layers, items, native, group, target)
-                if name == MAPPER:
-                    count_gold(
-                        score.tally, items, group, layers, (source, source_hidden), (target, target_hidden)
-                    )
-            if name == MAPPER:
-                score.cosine.add(group, layers, _mapped_rows(members, longest, ids.shape[1]))
+                logits = _compare(score, name, layers, items, native, group, target)
+                if name == MAPPER and probing.beside:
+                    sides = (source, source_hidden), (target, target_hidden)
+                    count_gold(score.tally, items, group, layers, logits, *sides)
+            if name == MAPPER and probing.beside:
+                score.cosine.add(group, layers, _mapped_rows(members, probing.longest, ids.shape[1]))
             progress(done + step * (index + 2))
         done += len(members)
     return score
 
 
-def _native(score: Score, items: Items, group: Group, source: Side, target: Side) -> _Native:
+def _native(score: Score, items: Items, group: Group, source: Side, target: Side, beside: bool) -> _Native:
     with recording(target.model, items.feeds, items.wanted) as outputs:
         log = items.logits(target, group.target).log_softmax(dim=-1)
     said = log.argmax(dim=-1)
+    if not beside:
+        return _Native(log, said, outputs, None)
     pilot = items.logits_alone(source, group.source)
     same = pilot.argmax(dim=-1) == said
     _count(score.tally, PILOT, items, group, same, _kl(log, pilot))
@@ -105,7 +120,8 @@ def _compare(
     native: _Native,
     group: Group,
     target: Side,
-) -> None:
+) -> Tensor:
+    """Counts one arm on one batch; returns its logits."""
     if name == MAPPER:
         with recording(target.model, items.feeds, items.wanted) as outputs:
             logits = items.logits(target, layers)
@@ -116,14 +132,17 @@ def _compare(
     _count(score.tally, name, items, group, same, kl)
     if name == MAPPER:
         score.tally.kl_values.append(kl.cpu())
-        _count_rescue(score.tally, items, group, same, native.pilot_same)
+        if native.pilot_same is not None:
+            _count_rescue(score.tally, items, group, same, native.pilot_same)
+    return logits
 
 
 def _count(tally: Tally, arm: str, items: Items, group: Group, same: Tensor, kl: Tensor) -> None:
     parts = same.cpu().split(items.wanted), kl.cpu().split(items.wanted)
     for point, same_part, kl_part in zip(items.points, *parts, strict=True):
         sequence = group.sequences[point.row]
-        tally.add(tally.of(arm, sequence.id, sequence.domain), point.prefix, same_part, kl_part)
+        row = tally.of(arm, sequence.id, sequence.domain)
+        tally.add(row, point.prefix, same_part, kl_part, pointwise=arm == MAPPER)
 
 
 def _count_rescue(tally: Tally, items: Items, group: Group, same: Tensor, pilot_same: Tensor) -> None:

@@ -24,8 +24,10 @@ class SequenceTally:
     kl_sum: float = 0.0
     recovered: int | None = None
     lost: int | None = None
+    points: list[dict[str, Any]] | None = None
     gold_gain: float | None = None
     native_gold_gain: float | None = None
+    multiple: int | None = None
 
     def event(self) -> dict[str, Any]:
         """JSON-ready, by the schema of SequenceCounts."""
@@ -38,17 +40,21 @@ class SequenceTally:
             **buckets,
             "kl_sum": self.kl_sum,
         }
-        for name in ("recovered", "lost", "gold_gain", "native_gold_gain"):
+        for name in ("recovered", "lost", "gold_gain", "native_gold_gain", "multiple", "points"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found
 
 
 class Tally:
-    """All arms of one split. `kl_values` keeps every position's KL of the mapper, for its p95."""
+    """All arms of one split. `kl_values` keeps every position's KL of the mapper, for its p95.
 
-    def __init__(self, split: str) -> None:
+    `multiple` is set for split "long": how many times the fitted length its prefixes reach.
+    """
+
+    def __init__(self, split: str, multiple: int | None = None) -> None:
         self.split = split
+        self.multiple = multiple
         self.arms: dict[str, dict[str, SequenceTally]] = {}
         self.kl_values: list[Tensor] = []
 
@@ -56,16 +62,25 @@ class Tally:
         """The tally of one sequence, made when first asked for."""
         rows = self.arms.setdefault(arm, {})
         if identifier not in rows:
-            rows[identifier] = SequenceTally(identifier, domain, self.split)
+            rows[identifier] = SequenceTally(identifier, domain, self.split, multiple=self.multiple)
         return rows[identifier]
 
-    def add(self, row: SequenceTally, prefix: int, same: Tensor, kl: Tensor) -> None:
-        """One hand-over point: `same` [n] bool and `kl` [n] nats over its answer's positions."""
+    def add(
+        self, row: SequenceTally, prefix: int, same: Tensor, kl: Tensor, *, pointwise: bool = False
+    ) -> None:
+        """One hand-over point: `same` [n] bool and `kl` [n] nats over its answer's positions.
+
+        `pointwise` keeps the point's own counts beside the pooled ones.
+        """
         row.prefixes.append(prefix)
+        counts: dict[str, Any] = {"prefix": prefix}
         for name, start, end in BUCKETS:
             part = same[start:end]
-            row.agree[name] += int(part.sum())
-            row.total[name] += part.numel()
+            counts[name] = {"agree": int(part.sum()), "total": part.numel()}
+            row.agree[name] += counts[name]["agree"]
+            row.total[name] += counts[name]["total"]
+        if pointwise:
+            row.points = [*(row.points or []), counts]
         row.kl_sum += float(kl.double().sum())
 
     def retention(self, arm: str) -> dict[str, Any]:
