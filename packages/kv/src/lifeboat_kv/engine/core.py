@@ -87,8 +87,7 @@ class Engine:
     def start(self) -> None:
         """Begins stepping; the rotary tables are made now and not in the first transfer."""
         for model in self.models.values():
-            reach = min(model.max_model_len, model.rope.limit or model.max_model_len)
-            model.rope.cos_sin(torch.arange(reach))
+            model.rope.at(torch.arange(model.max_model_len), model.device)
         self.loop.start(self.schedulers)
 
     def stop(self) -> None:

@@ -23,7 +23,10 @@ from .text import TokenNames
 
 @dataclass
 class ServedModel:
-    """A loaded model. `name` is what requests call it; `facts` are `inspect_model`'s."""
+    """A loaded model. `name` is what requests call it; `facts` are `inspect_model`'s.
+
+    `rope` takes keys out of the cache and puts them in; `max_model_len` never reaches past its frequencies.
+    """
 
     name: str
     path: Path
@@ -34,11 +37,7 @@ class ServedModel:
     shape: KvShape
     max_model_len: int
     device: torch.device
-
-    @cached_property
-    def rope(self) -> Rope:
-        """The model's rotary embedding, for taking keys out of the cache and putting them in."""
-        return Rope.from_model(self.module)
+    rope: Rope
 
     @cached_property
     def names(self) -> TokenNames:
@@ -80,7 +79,8 @@ def open_model(
 ) -> ServedModel:
     """Loads the model in folder `path` for serving under `name` (default: the id its config gives).
 
-    Errors: ModelError where it cannot be read, has no full attention throughout, or no tokenizer.
+    Errors: ModelError where it cannot be read, has no full attention throughout, or no tokenizer;
+    RopeError where its keys cannot be un-rotated.
     """
     facts = inspect_model(path)
     _check_attention(facts)
@@ -90,6 +90,8 @@ def open_model(
     # Encoding would switch these off itself, by a write that other threads' decoding must not meet.
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
+    rope = Rope.from_model(module)
+    context = int(facts["max_position_embeddings"] or 2048)
     shape = KvShape(facts["num_hidden_layers"], facts["num_key_value_heads"], facts["head_dim"], dtype)
     return ServedModel(
         name=name or facts["id"],
@@ -99,8 +101,9 @@ def open_model(
         tokenizer=tokenizer,
         ends=end_tokens(module, tokenizer),
         shape=shape,
-        max_model_len=int(facts["max_position_embeddings"] or 2048),
+        max_model_len=min(context, rope.limit or context),
         device=device,
+        rope=rope,
     )
 
 
