@@ -141,6 +141,8 @@ export const DoctorEvent = z.object({
   devices: z.array(DeviceFacts),
   torch: z.string().nullish(),
   torch_device: z.string().nullish(),
+  /** Why torch cannot use the allowed GPU that is there, with the command that mends it. */
+  torch_problem: z.string().nullish(),
 });
 
 /** Exit codes of `lifeboat helm calibrate`. */

@@ -8,6 +8,8 @@ export const ModelFacts = z.looseObject({
   hidden_size: z.number().int().nullish(),
   num_attention_heads: z.number().int().nullish(),
   num_key_value_heads: z.number().int().nullish(),
+  /** Only where the config gives them layer by layer. */
+  num_key_value_heads_per_layer: z.array(z.number().int()).nullish(),
   head_dim: z.number().int().nullish(),
   vocab_size: z.number().int().nullish(),
   rope_theta: z.number().nullish(),
@@ -35,5 +37,7 @@ export const DeviceFacts = z.object({
   capability: z.string().nullable(),
   uuid: z.string().nullish(),
   memory_bytes: z.number().int().nullish(),
+  /** Why the capability could not be read, with what to do about it. */
+  problem: z.string().nullish(),
 });
 export type DeviceFacts = z.infer<typeof DeviceFacts>;

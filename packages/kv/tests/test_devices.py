@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tiny import save_pair
 
-from lifeboat_kv.devices import NO_DEVICE, amd_smi_devices, choose_device, host_verdict, verdict_on
+from lifeboat_kv.amd_smi import amd_smi_devices
+from lifeboat_kv.devices import NO_DEVICE, choose_device, host_verdict, verdict_on
 from lifeboat_kv.errors import HardwareError, ModelError, UsageError
 from lifeboat_kv.facts import inspect_model
 from lifeboat_kv.pair_check import causes_against

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import cases from "./cases/hardware.json";
+import more from "./cases/hardware-more.json";
 import { hardwareVerdict, hostVerdict } from "./hardware";
 
 const VERDICT: Record<string, string> = { ok: "allowed", refused: "refused", none: "none" };
 
 describe("the hardware gate", () => {
-  it.each(cases)("$name ($capability) is $verdict", ({ verdict, ...device }) => {
+  it.each([...cases, ...more])("$name ($capability) is $verdict", ({ verdict, ...device }) => {
     const result = hardwareVerdict(device);
     expect(result.verdict).toBe(VERDICT[verdict]);
     expect(result.sentence.length).toBeGreaterThan(10);
@@ -26,6 +27,17 @@ describe("the hardware gate", () => {
     ["intel", "12.55", "refused"],
   ] as const)("%s with %s is %s", (vendor, capability, verdict) => {
     expect(hardwareVerdict({ vendor, name: "a device", capability }).verdict).toBe(verdict);
+  });
+
+  it("says why a GPU could not be read", () => {
+    const device = {
+      vendor: "nvidia",
+      name: "NVIDIA GPU",
+      capability: null,
+      problem: "NVML error 18: reboot",
+    };
+    expect(hardwareVerdict(device).sentence).toContain("(NVML error 18: reboot)");
+    expect(hostVerdict([device]).verdict).toBe("refused");
   });
 
   it("takes a host by its best device", () => {

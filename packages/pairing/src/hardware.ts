@@ -10,26 +10,31 @@ export interface Device {
   vendor: DeviceFacts["vendor"] | (string & {});
   name: string;
   capability: string | null;
+  problem?: string | null | undefined;
 }
 
 const AMD_CDNA = ["gfx908", "gfx90a", "gfx942", "gfx950"];
 const NVIDIA_LEAST = 8;
+/** No compute capability comes near this; 90 is a chip number (sm_90), not a version. */
+const NVIDIA_MOST = 40;
 
 /** NVIDIA from compute capability 8.0, AMD CDNA from gfx908; whatever cannot be read is refused. */
 export function hardwareVerdict(device: Device): HardwareCheck {
   const { vendor, name, capability } = device;
   if (vendor === "none") return { verdict: "none", sentence: "This host has no accelerator." };
+  const unread = (what: string) =>
+    refused(`${name}: its ${what} could not be read${device.problem ? ` (${device.problem})` : ""}`);
   if (vendor === "nvidia") {
-    const version = capability === null ? null : /^(\d+)(?:\.(\d+))?$/.exec(capability.trim());
-    if (!version) return refused(`${name}: its compute capability could not be read`);
-    if (Number(version[1]) < NVIDIA_LEAST)
+    const version = capability === null ? null : /^(\d{1,2})(?:\.\d{1,2})?$/.exec(capability.trim());
+    const major = Number(version?.[1]);
+    if (!version || major < 1 || major >= NVIDIA_MOST) return unread("compute capability");
+    if (major < NVIDIA_LEAST)
       return refused(`${name} has compute capability ${capability}; Helm needs 8.0 or higher`);
     return allowed(`${name} has compute capability ${capability}`);
   }
   if (vendor === "amd") {
     const target = capability?.trim().toLowerCase().split(":")[0] ?? "";
-    if (!/^gfx[0-9a-f]+$/.test(target))
-      return refused(`${name}: its architecture (gfx number) could not be read`);
+    if (!/^gfx[0-9a-f]+$/.test(target)) return unread("architecture (gfx number)");
     if (!AMD_CDNA.includes(target))
       return refused(`${name} is ${target}; Helm needs AMD Instinct (${AMD_CDNA.join(", ")})`);
     return allowed(`${name} is ${target}`);

@@ -5,12 +5,19 @@ import { type Device, hardwareVerdict, hostVerdict } from "@helm/pairing";
 import { z } from "zod";
 import type { Context } from "../context";
 import { Failure } from "../failure";
+import { printable, table } from "../terminal/style";
 
-/** A device as someone else's telemetry tells it; a number such as 9.0 loses its zero in JSON. */
+/**
+ * A device as someone else's telemetry tells it. A number such as 9.0 loses its zero in JSON; a capability that is
+ * neither text nor number is one that could not be read, which the gate refuses.
+ */
 const Telemetry = z.object({
   vendor: z.string(),
-  name: z.string().default("unnamed device"),
-  capability: z.union([z.string(), z.number().transform(String), z.null()]).default(null),
+  name: z.string().catch("unnamed device"),
+  capability: z
+    .union([z.string(), z.number().transform(String)])
+    .nullable()
+    .catch(null),
 });
 
 const NEXT_STEP: Record<HardwareVerdict, string> = {
@@ -31,11 +38,13 @@ export async function doctor(context: Context, telemetryFile: string | undefined
   const code = report(context, hostVerdict(devices), devices, {
     torch: found.torch,
     torch_device: found.torch_device,
+    torch_problem: found.torch_problem,
   });
-  if (!screen.json)
-    screen.say(
-      `  torch ${found.torch ?? "not installed"}, ${found.torch_device ? `on ${found.torch_device}` : "without a GPU"}`,
-    );
+  if (!screen.json) {
+    const place = found.torch_device ? `on ${found.torch_device}` : "without a GPU";
+    screen.say(`  torch ${found.torch ?? "not installed"}, ${place}`);
+    if (found.torch_problem) screen.say(`${screen.style.yellow("but")}  ${found.torch_problem}`);
+  }
   return code;
 }
 
@@ -45,14 +54,21 @@ function report(
   devices: Device[],
   extra: Record<string, unknown>,
 ): number {
+  const sentence = printable(check.sentence);
   const color = { allowed: screen.style.green, refused: screen.style.red, none: screen.style.yellow }[
     check.verdict
   ];
   screen.answer({ type: "doctor", ...check, devices, ...extra }, () => [
-    `${color(check.verdict)}  ${check.sentence} ${NEXT_STEP[check.verdict]}`,
-    ...devices.map(
-      (device) => `  ${device.vendor}  ${device.name}  ${device.capability ?? "capability unreadable"}`,
-    ),
+    `${color(check.verdict)}  ${sentence} ${NEXT_STEP[check.verdict]}`,
+    ...table(
+      [],
+      devices.map((device) => [
+        `  ${printable(device.vendor)}`,
+        printable(device.name),
+        printable(device.capability ?? "capability unreadable"),
+        hardwareVerdict(device).verdict,
+      ]),
+    ).slice(1),
   ]);
   return check.verdict === "allowed" ? 0 : ExitCode.noAccelerator;
 }

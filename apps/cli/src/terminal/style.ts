@@ -13,10 +13,18 @@ export class Style {
   }
 }
 
+/** A text from a file or a device, without what a terminal would obey. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}|\p{Cf}/gu, "?");
+}
+
 /** Columns as wide as their longest cell, two spaces between; numbers to the right where `right` says so. */
 export function table(header: string[], rows: string[][], right: number[] = []): string[] {
   const all = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
+  const columns = Math.max(...all.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...all.map((row) => (row[column] ?? "").length)),
+  );
   const line = (row: string[]) =>
     row
       .map((cell, column) =>

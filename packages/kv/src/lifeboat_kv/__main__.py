@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_RESOURCES, HelmError
+from .evaluate.command import add_parser as add_evaluate
 from .events import Events
 
 LOG = logging.getLogger("lifeboat_kv")
@@ -88,16 +89,17 @@ def _inspect(arguments: argparse.Namespace, events: Events) -> None:
 def _doctor(_: argparse.Namespace, events: Events) -> None:
     from importlib.metadata import version
 
-    from .devices import NO_DEVICE, host_devices
+    from .devices import NO_DEVICE, host_devices, torch_problem
 
     devices = host_devices()
-    name = None
+    name = problem = None
     if devices != [NO_DEVICE]:
         # Worth the seconds that importing torch takes only where there is a GPU that it might use.
         import torch
 
         name = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
-    events.send("doctor", devices=devices, torch=version("torch"), torch_device=name)
+        problem = torch_problem(devices)
+    events.send("doctor", devices=devices, torch=version("torch"), torch_device=name, torch_problem=problem)
 
 
 def _decode(arguments: argparse.Namespace, events: Events) -> None:
@@ -164,6 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--max-tokens", type=int, default=64)
     one.add_argument("--threads", type=int)
     one.set_defaults(run=_decode)
+    add_evaluate(verbs)
     return parser
 
 

@@ -1,24 +1,23 @@
-"""Which accelerators this host has, and whether a calibration may use them.
-
-NVIDIA's library (NVML) is asked directly; for AMD its tool amd-smi, else the kernel's own list.
-"""
+"""Which accelerators this host has, and whether a calibration may use them."""
 
 from __future__ import annotations
 
-import ctypes
-import json
-import shutil
-import subprocess
-from pathlib import Path
+import os
+import re
+import sys
 from typing import Any
 
+from .amd_smi import amd_devices
 from .errors import HardwareError, UsageError
+from .nvml import nvidia_devices
 
 ALLOWED, REFUSED, NONE = "allowed", "refused", "none"
-_NVIDIA_LEAST = (8, 0)
-_AMD_CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
-_KFD = Path("/sys/class/kfd/kfd/topology/nodes")
 NO_DEVICE = {"vendor": "none", "name": "no accelerator", "capability": None}
+_NVIDIA_LEAST = 8
+# No compute capability comes near this; 90 is a chip number (sm_90), not a version.
+_NVIDIA_MOST = 40
+_AMD_CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
+_HIDING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 
 
 def verdict_on(device: dict[str, Any]) -> str:
@@ -26,21 +25,18 @@ def verdict_on(device: dict[str, Any]) -> str:
 
     NVIDIA from compute capability 8.0 on, AMD's CDNA chips; a GPU that cannot be read is refused.
     """
-    vendor, capability = device.get("vendor"), device.get("capability")
+    vendor, capability = device.get("vendor"), str(device.get("capability") or "").strip()
     if vendor == "none":
         return NONE
     if vendor == "nvidia":
-        try:
-            major, minor = (int(part) for part in str(capability).split(".")[:2])
-        except ValueError:
-            return REFUSED
-        return ALLOWED if (major, minor) >= _NVIDIA_LEAST else REFUSED
-    return ALLOWED if vendor == "amd" and capability in _AMD_CDNA else REFUSED
+        version = re.fullmatch(r"(\d{1,2})(?:\.\d{1,2})?", capability, re.ASCII)
+        return ALLOWED if version and _NVIDIA_LEAST <= int(version[1]) < _NVIDIA_MOST else REFUSED
+    return ALLOWED if vendor == "amd" and capability.lower().split(":")[0] in _AMD_CDNA else REFUSED
 
 
 def host_devices() -> list[dict[str, Any]]:
     """Facts of every GPU of this host; one entry with vendor "none" where there is none."""
-    return _nvidia() + _amd() or [dict(NO_DEVICE)]
+    return nvidia_devices() + amd_devices() or [dict(NO_DEVICE)]
 
 
 def host_verdict(devices: list[dict[str, Any]]) -> str:
@@ -58,7 +54,7 @@ def choose_device(wanted: str, devices: list[dict[str, Any]] | None = None) -> s
     """
     devices = host_devices() if devices is None else devices
     verdict = host_verdict(devices)
-    names = ", ".join(f"{d['name']} ({d['capability'] or 'capability unreadable'})" for d in devices)
+    names = ", ".join(_described(d) for d in devices)
     if wanted == "cpu":
         if verdict == ALLOWED:
             raise UsageError(
@@ -78,98 +74,60 @@ def choose_device(wanted: str, devices: list[dict[str, Any]] | None = None) -> s
     fitting = [d for d in devices if verdict_on(d) == ALLOWED and vendor in (None, d["vendor"])]
     if not fitting:
         raise HardwareError("HW_REFUSED", f"no GPU here that --device {wanted} may use: {names}")
-    return _torch_device(fitting[0])
+    return _torch_device(fitting)
 
 
-def _torch_device(device: dict[str, Any]) -> str:
+def torch_problem(devices: list[dict[str, Any]]) -> str | None:
+    """Why the installed torch cannot use this host's allowed GPU, with the remedy; None where it can."""
+    if host_verdict(devices) != ALLOWED:
+        return None
+    try:
+        choose_device("auto", devices)
+    except HardwareError as error:
+        return error.message
+    return None
+
+
+def _torch_device(fitting: list[dict[str, Any]]) -> str:
+    """The first GPU of torch's own count that the gate allows: its order need not be the driver's."""
     import torch
 
-    is_rocm = torch.version.hip is not None
-    if not torch.cuda.is_available() or is_rocm != (device["vendor"] == "amd"):
-        build = "rocm6.4" if device["vendor"] == "amd" else "cu128"
+    vendor = "amd" if torch.version.hip is not None else "nvidia"
+    names = ", ".join(d["name"] for d in fitting)
+    if torch.cuda.is_available() and any(d["vendor"] == vendor for d in fitting):
+        for index in range(torch.cuda.device_count()):
+            if verdict_on({"vendor": vendor, "capability": _capability_by_torch(vendor, index)}) == ALLOWED:
+                return f"cuda:{index}" if index else "cuda"
+    built = torch.version.hip if fitting[0]["vendor"] == "amd" else torch.version.cuda
+    hidden = [name for name in _HIDING if name in os.environ]
+    if built and hidden:
         raise HardwareError(
             "TORCH_WITHOUT_GPU",
-            f"{device['name']} is there, but the installed torch {torch.__version__} cannot use it: "
-            f"pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/{build}",
+            f"{names} is there, but {hidden[0]}={os.environ[hidden[0]]!r} hides it from torch: "
+            f"unset {hidden[0]}, or have it name an allowed GPU",
         )
-    return "cuda"
+    raise HardwareError(
+        "TORCH_WITHOUT_GPU",
+        f"{names} is there, but the installed torch {torch.__version__} cannot use it: "
+        f"{_remedy(fitting[0]['vendor'], torch.__version__.split('+')[0])}",
+    )
 
 
-def _nvidia() -> list[dict[str, Any]]:
-    try:
-        nvml = ctypes.CDLL("libnvidia-ml.so.1")
-    except OSError:
-        return []
-    if nvml.nvmlInit_v2() != 0:
-        return []
-    try:
-        count = ctypes.c_uint()
-        nvml.nvmlDeviceGetCount_v2(ctypes.byref(count))
-        return [_nvidia_device(nvml, index) for index in range(count.value)]
-    finally:
-        nvml.nvmlShutdown()
+def _capability_by_torch(vendor: str, index: int) -> str:
+    import torch
+
+    if vendor == "amd":
+        return str(getattr(torch.cuda.get_device_properties(index), "gcnArchName", ""))
+    return ".".join(map(str, torch.cuda.get_device_capability(index)))
 
 
-def _nvidia_device(nvml: Any, index: int) -> dict[str, Any]:
-    handle = ctypes.c_void_p()
-    nvml.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(index), ctypes.byref(handle))
-
-    def text(call: str) -> str | None:
-        buffer = ctypes.create_string_buffer(96)
-        good = getattr(nvml, call)(handle, buffer, ctypes.c_uint(96)) == 0
-        return buffer.value.decode() if good else None
-
-    major, minor = ctypes.c_int(), ctypes.c_int()
-    read = nvml.nvmlDeviceGetCudaComputeCapability(handle, ctypes.byref(major), ctypes.byref(minor)) == 0
-    memory = (ctypes.c_ulonglong * 3)()
-    sized = nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)) == 0
-    return {
-        "vendor": "nvidia",
-        "name": text("nvmlDeviceGetName") or "unknown NVIDIA GPU",
-        "capability": f"{major.value}.{minor.value}" if read else None,
-        "uuid": text("nvmlDeviceGetUUID"),
-        "memory_bytes": int(memory[0]) if sized else None,
-    }
+def _remedy(vendor: str, version: str) -> str:
+    # PyPI's own build for Linux carries CUDA; ROCm's has an index for each of its versions.
+    index = "https://download.pytorch.org/whl/rocm7.2" if vendor == "amd" else "https://pypi.org/simple"
+    return f"{sys.executable} -m pip install --force-reinstall torch=={version} --index-url {index}"
 
 
-def _amd() -> list[dict[str, Any]]:
-    tool = shutil.which("amd-smi")
-    if tool:
-        try:
-            done = subprocess.run(
-                [tool, "static", "--asic", "--json"], capture_output=True, text=True, timeout=20, check=True
-            )
-            return amd_smi_devices(json.loads(done.stdout))
-        except (OSError, ValueError, subprocess.SubprocessError):
-            pass
-    return _kfd()
-
-
-def amd_smi_devices(answer: Any) -> list[dict[str, Any]]:
-    """Devices from the JSON of `amd-smi static --asic --json`: a list, or a list under `gpu_data`."""
-    rows = answer.get("gpu_data", []) if isinstance(answer, dict) else answer
-    found = []
-    for row in rows:
-        asic = row.get("asic", {})
-        found.append(
-            {
-                "vendor": "amd",
-                "name": str(asic.get("market_name") or "unknown AMD GPU"),
-                "capability": asic.get("target_graphics_version"),
-            }
-        )
-    return found
-
-
-def _kfd() -> list[dict[str, Any]]:
-    found = []
-    for file in sorted(_KFD.glob("*/properties")) if _KFD.is_dir() else []:
-        try:
-            facts = dict(line.split(None, 1) for line in file.read_text().splitlines() if " " in line)
-            version = int(facts.get("gfx_target_version", "0"))
-        except (OSError, ValueError):
-            continue
-        if version:
-            capability = f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
-            found.append({"vendor": "amd", "name": f"AMD GPU {capability}", "capability": capability})
-    return found
+def _described(device: dict[str, Any]) -> str:
+    problem = device.get("problem")
+    unread = f"capability unreadable: {problem}" if problem else "capability unreadable"
+    return f"{device['name']} ({device['capability'] or unread})"

@@ -1,0 +1,43 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { askDoctor, inspectModel } from "./python-verbs";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "python-verbs-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A stand-in for the interpreter: what the library would print, from a script. */
+async function python(script: string) {
+  const file = join(folder, "python");
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return { python: file, source: folder };
+}
+
+it("gives up on a driver that never answers, and says where to look", async () => {
+  const home = await python("sleep 60 & wait");
+  await expect(askDoctor(home, 300)).rejects.toMatchObject({ code: "DOCTOR_HANGS", exitCode: 4 });
+});
+
+it("passes on a GPU that could not be read, with its reason", async () => {
+  const device = { vendor: "nvidia", name: "NVIDIA GPU", capability: null, problem: "NVML error 18: reboot" };
+  const event = {
+    v: 1,
+    at: "now",
+    type: "doctor",
+    devices: [device],
+    torch: "2",
+    torch_problem: "reinstall",
+  };
+  const found = await askDoctor(await python(`echo '${JSON.stringify(event)}'`));
+  expect(found).toMatchObject({ devices: [device], torch_problem: "reinstall" });
+});
+
+it("names the last line of a library that died", async () => {
+  const home = await python("echo half a line; echo the reason >&2; exit 3");
+  await expect(inspectModel(home, folder)).rejects.toMatchObject({ code: "PYTHON_DIED" });
+});
