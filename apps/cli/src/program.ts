@@ -1,3 +1,4 @@
+import { METHODS } from "@helm/contracts";
 import { Command, Option } from "commander";
 import { readConfig } from "./config";
 import type { Context } from "./context";
@@ -13,6 +14,7 @@ import { setHelm, showSetting } from "./helm/setting";
 import { createTenant, listTenants, setTenant } from "./helm/tenant";
 import { login, logout } from "./server/login";
 import { Screen } from "./terminal/screen";
+import { wrap } from "./terminal/style";
 
 /** A verb that resolves to a number gives the exit code; any other has succeeded. */
 type Verb = (
@@ -112,14 +114,25 @@ function addCalibrate(
     .requiredOption("--target-model <model>", "whose cache is written: id or folder")
     .option("--corpus <corpus>", "bundled, a .txt or .jsonl file, or a corpus folder", "bundled")
     .option("--k <n>", "source layers for each target layer", "4")
-    .option("--method <name>", "how the map is fitted (default: what measures best)")
+    .option("--method <name>", "how the map is fitted, one of those below (default: what measures best)")
+    .option("--long", "score at 32 times the fitted length too; 4 times is there by default")
     .option("--device <device>", "auto, cuda, rocm or cpu; auto never chooses the CPU", "auto")
     .option("--gate <share>", "retention that must be reached, local runs only (default 0.90)")
     .option("--out <folder>", "where the mapper is written, local runs only")
     .option("--local", "run on this host also where a server is configured")
     .option("--no-wait", "with a server: exit as soon as the run is queued")
-    .option("--sequences <n>", "sequences fitted, local runs only")
-    .option("--seq-len <n>", "tokens of a sequence, local runs only")
-    .option("--seed <n>", "seed of the rows drawn, local runs only")
-    .option("--threads <n>", "threads used, local runs only");
+    .option("--sequences <n>", "sequences fitted")
+    .option("--seq-len <n>", "tokens of a sequence")
+    .option("--seed <n>", "seed of the rows drawn")
+    .option("--threads <n>", "threads used, local runs only")
+    .addHelpText("after", methodHelp);
+}
+
+/** The names that --method takes, each with what it does. */
+function methodHelp(): string {
+  const width = Math.max(...Object.keys(METHODS).map((name) => name.length));
+  const lines = Object.entries(METHODS).flatMap(([name, what]) =>
+    wrap(what, 78 - width - 4).map((line, row) => `  ${(row === 0 ? name : "").padEnd(width)}  ${line}`),
+  );
+  return `\nMethods:\n${lines.join("\n")}`;
 }

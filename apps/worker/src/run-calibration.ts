@@ -1,6 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type CalibrationEvent, type ClaimedJob, ExitCode, type FinishRequest } from "@helm/contracts";
+import {
+  type CalibrationEvent,
+  CalibrationOptions,
+  type ClaimedJob,
+  ExitCode,
+  type FinishRequest,
+  optionFlags,
+} from "@helm/contracts";
 import type { PythonHome } from "@helm/host";
 import { z } from "zod";
 import type { WorkerConfig } from "./config";
@@ -14,12 +21,7 @@ import { NotAllowed, resolveCorpus, resolveModel } from "./roots";
 type CalibrationJob = Extract<ClaimedJob, { kind: "calibration" }>;
 
 /** Options a run may carry beside its named ones; anything else is refused, not ignored. */
-const Options = z.strictObject({
-  sequences: z.number().int().positive().optional(),
-  seq_len: z.number().int().positive().optional(),
-  seed: z.number().int().min(0).optional(),
-  threads: z.number().int().positive().optional(),
-});
+const Options = CalibrationOptions.strict();
 
 export interface RunContext extends DeliveryContext {
   config: WorkerConfig;
@@ -123,9 +125,7 @@ async function jobArguments(job: CalibrationJob, config: WorkerConfig): Promise<
   args.push("--k", String(job.k), "--device", job.device, "--out", out);
   // "default" leaves the choice to the library, whose default is what measured best.
   if (job.method !== "default") args.push("--method", job.method);
-  for (const [name, value] of Object.entries(options))
-    args.push(`--${name.replace("_", "-")}`, String(value));
-  return args;
+  return [...args, ...optionFlags(options)];
 }
 
 /** This host's paths are nobody else's business: the artifact is named by its digest. */

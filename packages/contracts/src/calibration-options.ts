@@ -6,7 +6,13 @@ import { z } from "zod";
  */
 export const METHODS = {
   ridge: "plain ridge on all heads, every row alike: the published baseline",
+  attention: "rows weighted by the target's own attention, exact first tokens",
+  "head-local": "each head reads one source head a layer, exact first tokens",
   renorm: "first positions weighted, keys brought back to the target's norm, exact first tokens",
+  prenorm: "first positions weighted, fitted onto keys before the target's norm, exact first tokens",
+  "renorm-attention": "renorm with rows weighted by attention",
+  "prenorm-attention": "prenorm with rows weighted by attention",
+  "head-local-renorm": "head-local with renorm's rows and ending",
 } as const;
 export type MethodName = keyof typeof METHODS;
 
@@ -23,3 +29,14 @@ export const CalibrationOptions = z.object({
   seed: z.number().int().min(0).optional(),
 });
 export type CalibrationOptions = z.infer<typeof CalibrationOptions>;
+
+/** The job's flags for these options. */
+export function optionFlags(options: CalibrationOptions): string[] {
+  const named = [
+    ["--sequences", options.sequences],
+    ["--seq-len", options.seq_len],
+    ["--seed", options.seed],
+  ] as const;
+  const flags = named.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+  return options.long ? [...flags, "--long"] : flags;
+}

@@ -12,6 +12,7 @@ export const ErrorCode = z.enum([
   "PAIR_EXISTS",
   "CALIBRATION_RUNNING",
   "NOT_CLEARED",
+  "COUNTS_REFUSED",
   "ATTEMPT_FENCED",
   "ARTIFACT_MISMATCH",
   "SETUP_CLOSED",

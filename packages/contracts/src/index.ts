@@ -8,5 +8,6 @@ export * from "./gateway";
 export * from "./model-facts";
 export * from "./node-protocol";
 export * from "./retention";
+export * from "./run-comparison";
 export * from "./states";
 export * from "./worker-protocol";

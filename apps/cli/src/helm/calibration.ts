@@ -1,7 +1,7 @@
 import type { Context } from "../context";
 import { requireServer } from "../server/client";
 import { table } from "../terminal/style";
-import { followCalibration } from "./calibrate/follow";
+import { followCalibration, reportedOf } from "./calibrate/follow";
 import { reportLines } from "./calibrate/report";
 
 export async function listCalibrations(
@@ -38,16 +38,8 @@ export async function showCalibration(context: Context, id: string, wait: boolea
         : [];
     if (!run.assessment || !run.scores) return [head, ...why];
     const { assessment, scores } = run;
-    const artifact = run.mapperSha256 ? [`  mapper ${run.mapperSha256}`] : [];
-    const lines = reportLines(context.screen, {
-      pair: run.pairName,
-      assessment,
-      scores,
-      cost: run.cost ?? [],
-      artifact: null,
-      development: run.developmentOnly,
-    });
-    return [head, ...why, ...lines.filter((line) => !line.includes("No mapper was kept")), ...artifact];
+    const artifact = run.mapperSha256 ? { sha256: run.mapperSha256 } : null;
+    return [head, ...why, ...reportLines(context.screen, reportedOf(run, assessment, scores, artifact))];
   });
   return 0;
 }

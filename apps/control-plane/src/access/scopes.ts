@@ -24,6 +24,7 @@ export const SCOPES: Record<string, Scope> = {
   "calibration.get": "viewer",
   "calibration.list": "viewer",
   "calibration.events": "viewer",
+  "calibration.compare": "viewer",
   "calibration.cancel": "operator",
   "calibration.retry": "operator",
   "mapper.list": "viewer",

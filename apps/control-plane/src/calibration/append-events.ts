@@ -71,8 +71,11 @@ async function storeCounts(ctx: Context, attemptId: string, events: Numbered[]):
       lost: row.lost,
       goldGain: row.gold_gain,
       nativeGoldGain: row.native_gold_gain,
+      multiple: row.multiple ?? 1,
+      points: row.points ?? undefined,
     }));
   });
+  // A sequence that comes twice is stored once; its event's number then tells it from the rows, and no verdict is made.
   if (data.length > 0) await ctx.db.sequenceCount.createMany({ data, skipDuplicates: true });
 }
 

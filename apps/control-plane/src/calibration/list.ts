@@ -1,6 +1,6 @@
-import { HelmError } from "@helm/contracts";
+import { HelmError, LayerFit } from "@helm/contracts";
 import { z } from "zod";
-import type { Call } from "../context";
+import type { Call, Context } from "../context";
 import { calibrationPage, calibrationRow, forPage, forRow } from "./read";
 import { CalibrationRow } from "./schema";
 
@@ -33,7 +33,29 @@ export const GetCalibrationInput = z.object({ id: z.uuid() });
 export async function getCalibration({ ctx, input }: Call<z.infer<typeof GetCalibrationInput>>) {
   const found = await ctx.db.calibration.findUnique({ where: { id: input.id }, include: forPage });
   if (!found) throw new HelmError("NOT_FOUND", "There is no such calibration.");
-  return calibrationPage(found);
+  return calibrationPage(found, { fit: await layerFits(ctx, found), gateLooks: await gateLooks(ctx, found) });
+}
+
+/** From the newest attempt's own events; a body that is none is left out. */
+async function layerFits(ctx: Context, { attempts }: { attempts: { id: string }[] }): Promise<LayerFit[]> {
+  const attemptId = attempts.at(-1)?.id;
+  if (!attemptId) return [];
+  const metrics = await ctx.db.calibrationEvent.findMany({
+    where: { attemptId, type: "metric", body: { path: ["name"], equals: "layer_fit" } },
+    orderBy: { seq: "asc" },
+  });
+  return metrics.flatMap(({ body }) => LayerFit.safeParse(body).data ?? []);
+}
+
+/** Gate probes are fixed for a pair and a corpus: every scored run has looked at them once more. */
+function gateLooks(
+  ctx: Context,
+  { pairId, corpus, score }: { pairId: string; corpus: string; score: { createdAt: Date } | null },
+): Promise<number> | number {
+  if (!score) return 0;
+  return ctx.db.score.count({
+    where: { createdAt: { lte: score.createdAt }, calibration: { pairId, corpus } },
+  });
 }
 
 export const CalibrationEventsInput = z.object({

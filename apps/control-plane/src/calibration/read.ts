@@ -1,4 +1,4 @@
-import { Assessment, CalibrationScores, CostPoint } from "@helm/contracts";
+import { Assessment, CalibrationOptions, CalibrationScores, CostPoint, type LayerFit } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { CalibrationOut, CalibrationRow, ScoreSummary } from "./schema";
@@ -64,6 +64,7 @@ export function calibrationRow(found: RowFound): CalibrationRow {
     k: found.k,
     device: found.device,
     corpus: found.corpus,
+    options: CalibrationOptions.catch({}).parse(found.options),
     developmentOnly: found.developmentOnly,
     verdict: found.verdict,
     error: found.errorCode
@@ -75,7 +76,13 @@ export function calibrationRow(found: RowFound): CalibrationRow {
   };
 }
 
-export function calibrationPage(found: PageFound): CalibrationOut {
+/** What a run's page shows beside its own row. */
+export interface Beside {
+  fit: LayerFit[];
+  gateLooks: number;
+}
+
+export function calibrationPage(found: PageFound, beside: Beside): CalibrationOut {
   const { score: _, ...row } = calibrationRow(found);
   return {
     ...row,
@@ -91,5 +98,6 @@ export function calibrationPage(found: PageFound): CalibrationOut {
     assessment: found.score ? Assessment.parse(found.score.assessment) : null,
     scores: found.score ? CalibrationScores.parse(found.score.scores) : null,
     cost: found.score ? z.array(CostPoint).parse(found.score.cost) : null,
+    ...beside,
   };
 }

@@ -1,5 +1,6 @@
 import { mutation, query, router } from "../trpc/procedure";
 import { CalibrationIdInput, CalibrationStateOutput, cancelCalibration } from "./cancel";
+import { CompareCalibrationsInput, CompareCalibrationsOutput, compareCalibrations } from "./compare";
 import {
   CalibrationEventsInput,
   CalibrationEventsOutput,
@@ -18,6 +19,7 @@ export const calibrationRouter = router({
   list: query.input(ListCalibrationsInput).output(ListCalibrationsOutput).query(listCalibrations),
   get: query.input(GetCalibrationInput).output(CalibrationOut).query(getCalibration),
   events: query.input(CalibrationEventsInput).output(CalibrationEventsOutput).query(listCalibrationEvents),
+  compare: query.input(CompareCalibrationsInput).output(CompareCalibrationsOutput).query(compareCalibrations),
   start: mutation.input(StartCalibrationInput).output(StartCalibrationOutput).mutation(startCalibration),
   cancel: mutation.input(CalibrationIdInput).output(CalibrationStateOutput).mutation(cancelCalibration),
   retry: mutation.input(CalibrationIdInput).output(CalibrationStateOutput).mutation(retryCalibration),

@@ -1,8 +1,10 @@
 import {
   Assessment,
+  CalibrationOptions,
   CalibrationScores,
   CalibrationState,
   CostPoint,
+  LayerFit,
   Verdict,
   Warning,
 } from "@helm/contracts";
@@ -63,11 +65,16 @@ export const CalibrationOut = z.object({
   k: z.number().int(),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]),
   corpus: z.string(),
+  options: CalibrationOptions,
   developmentOnly: z.boolean(),
   verdict: Verdict.nullable(),
   assessment: Assessment.nullable(),
   scores: CalibrationScores.nullable(),
   cost: z.array(CostPoint).nullable(),
+  /** Held-out R2 of each target layer's maps, as the run said them. */
+  fit: z.array(LayerFit),
+  /** How many runs of this pair were scored on this corpus's gate probes, this one included; 0 without a score. */
+  gateLooks: z.number().int(),
   error: z
     .object({ code: z.string(), message: z.string(), exitCode: z.number().int().nullable() })
     .nullable(),
@@ -81,6 +88,8 @@ export const CalibrationRow = CalibrationOut.omit({
   assessment: true,
   scores: true,
   cost: true,
+  fit: true,
+  gateLooks: true,
   attempts: true,
 }).extend({
   score: ScoreSummary.nullable(),

@@ -1,4 +1,4 @@
-import { HelmError, ModelFacts } from "@helm/contracts";
+import { CalibrationOptions, HelmError, MethodChoice, ModelFacts } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
@@ -15,12 +15,10 @@ export const StartCalibrationInput = z.object({
     )
     .refine((name) => !name.includes(".."), "no path may climb")
     .default("bundled"),
-  method: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/)
-    .default("default"),
+  method: MethodChoice.default("default"),
   k: z.number().int().min(1).max(64).default(4),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]).default("auto"),
+  options: CalibrationOptions.default({}),
 });
 export const StartCalibrationOutput = z.object({ id: z.uuid() });
 
@@ -46,6 +44,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       method: input.method,
       k: input.k,
       device: input.device,
+      options: input.options,
       startedBy: actorName(ctx.actor),
       waitingReason,
     },
@@ -60,6 +59,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       method: input.method,
       k: input.k,
       device: input.device,
+      options: input.options,
     },
   });
   ctx.afterCommit(() => ctx.services.hub.offerWork());

@@ -1,6 +1,6 @@
-import type { Assessment, CalibrationEvent } from "@helm/contracts";
+import { type Assessment, type CalibrationEvent, HelmError } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
-import { assess } from "@helm/pairing";
+import { assess, thresholdsOf } from "@helm/pairing";
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { readCounts } from "./counts";
@@ -8,7 +8,7 @@ import { readCounts } from "./counts";
 type Result = Extract<CalibrationEvent, { type: "result" }>;
 
 interface Scored {
-  calibration: { id: string; pairId: string; developmentOnly: boolean };
+  calibration: { id: string; pairId: string; method: string; developmentOnly: boolean };
   attemptId: string;
   result: Result;
 }
@@ -18,23 +18,15 @@ export async function storeVerdict(
   ctx: Context,
   scored: Scored,
 ): Promise<{ code: string; message: string } | null> {
-  const { calibration, attemptId } = scored;
+  const { calibration } = scored;
   const pair = await ctx.db.pair.findUniqueOrThrow({ where: { id: calibration.pairId } });
   const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
-  const counts = await readCounts(ctx, attemptId);
-  if (!counts.mapper?.some((row) => row.split === "gate")) {
-    return {
-      code: "COUNTS_MISSING",
-      message: "The run delivered no counts of the mapper on the gate split.",
-    };
-  }
-  const assessment = assess({
-    counts,
+  const assessment = await judge(ctx, scored, {
     gate: pair.gate ?? setting.gate,
     gateOn: setting.gateOn,
     control: pair.control,
-    dtype: calibration.developmentOnly ? "float32" : "bfloat16",
   });
+  if (assessment instanceof HelmError) return { code: assessment.code, message: assessment.userMessage };
   await storeScore(ctx, scored, assessment);
   if (assessment.failure || !assessment.verdict) {
     return assessment.failure ?? { code: "NO_VERDICT", message: "The counts allow no verdict." };
@@ -42,6 +34,28 @@ export async function storeVerdict(
   await ctx.db.calibration.update({ where: { id: calibration.id }, data: { verdict: assessment.verdict } });
   await createMapper(ctx, scored, assessment, assessment.verdict);
   return null;
+}
+
+/** Counts that allow no verdict are the run's failure, not this request's. */
+async function judge(
+  ctx: Context,
+  { calibration, attemptId, result }: Scored,
+  under: { gate: number; gateOn: "lower" | "point"; control: boolean },
+): Promise<Assessment | HelmError> {
+  const { method, developmentOnly } = calibration;
+  try {
+    return assess({
+      ...under,
+      counts: await readCounts(ctx, attemptId),
+      method,
+      dtype: developmentOnly ? "float32" : "bfloat16",
+      kvCosine: result.scores.kv_cosine,
+      thresholds: thresholdsOf(result.manifest),
+    });
+  } catch (error) {
+    if (error instanceof HelmError && error.code === "COUNTS_REFUSED") return error;
+    throw error;
+  }
 }
 
 async function storeScore(

@@ -19,7 +19,8 @@ function assessed(run: RecordedRun, gate: number) {
   for (const event of run.events) {
     if (event.type === "counts") counts[event.arm] = [...(counts[event.arm] ?? []), ...event.sequences];
   }
-  return assess({ counts, gate, gateOn: "lower", control: false, dtype: "float32" });
+  const { method } = run.started;
+  return assess({ counts, gate, gateOn: "lower", control: false, method, dtype: "float32" });
 }
 
 /** The seed scenarios are what real runs on the bundled weights wrote; these are the verdicts they lead to. */

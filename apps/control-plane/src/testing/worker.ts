@@ -54,6 +54,8 @@ export interface RunShape {
   identity?: number;
   selfMap?: number;
   device?: string;
+  /** Events that a job of another kind would print. */
+  edit?: (events: CalibrationEvent[]) => CalibrationEvent[];
 }
 
 /** The events a real job prints, in its order, around counts of a known shape. */
@@ -65,6 +67,8 @@ export function runEvents(artifact: Buffer, shape: RunShape): CalibrationEvent[]
     ["self_map", many(SEQUENCES, shape.selfMap ?? 1)],
     ["zero_cache", many(SEQUENCES, 0.2)],
     ["other_sequence", many(SEQUENCES, 0.4)],
+    ["no_rerotation", many(SEQUENCES, 0.5)],
+    ["shuffled_heads", many(SEQUENCES, 0.3)],
     ["pilot_alone", many(SEQUENCES, 0.6)],
   ];
   return [
@@ -168,7 +172,7 @@ export async function joinWorker(control: TestControlPlane, token = WORKER_TOKEN
     /** From claim to finish. */
     run: async (artifact: Buffer, shape: RunShape) => {
       const job = (await worker.claim()).json as { id: string; attempt: string };
-      const events = runEvents(artifact, shape);
+      const events = shape.edit?.(runEvents(artifact, shape)) ?? runEvents(artifact, shape);
       await worker.events(job.id, job.attempt, events);
       await worker.upload(job.id, job.attempt, artifact);
       const finished = await worker.finish(job.id, {

@@ -1,11 +1,17 @@
-import { CalibrationEvent, CalibrationResult, ExitCode } from "@helm/contracts";
+import {
+  type Assessment,
+  CalibrationEvent,
+  CalibrationResult,
+  type CalibrationScores,
+  ExitCode,
+} from "@helm/contracts";
 import type { AppRouter } from "@helm/control-plane/router";
 import type { inferRouterOutputs } from "@trpc/server";
 import type { Context } from "../../context";
 import { Failure } from "../../failure";
 import { isAbsence, type Server } from "../../server/client";
 import { ProgressView } from "../../terminal/progress";
-import { reportLines } from "./report";
+import { type Reported, reportLines } from "./report";
 import { exitCodeOf, toResult } from "./result";
 
 type Calibration = inferRouterOutputs<AppRouter>["calibration"]["get"];
@@ -109,20 +115,31 @@ async function conclude(context: Context, server: Server, run: Calibration): Pro
     ? (await server.mapper.list.query({ pairId: run.pairId })).find((row) => row.id === run.mapperId)
     : undefined;
   const artifact = mapper ? { sha256: mapper.sha256, path: null, bytes: mapper.bytes } : null;
-  const result = CalibrationResult.parse(
-    toResult({ source: run.sourceModel, target: run.targetModel }, assessment, scores, artifact),
-  );
-  context.screen.answer(result, () =>
-    reportLines(context.screen, {
-      pair: `${run.sourceModel} -> ${run.targetModel}`,
-      assessment,
-      scores,
-      cost: run.cost ?? [],
-      artifact,
-      development: run.developmentOnly,
-    }),
-  );
+  const reported = reportedOf(run, assessment, scores, artifact);
+  const names = { source: run.sourceModel, target: run.targetModel };
+  const result = CalibrationResult.parse(toResult(names, reported, artifact));
+  context.screen.answer(result, () => reportLines(context.screen, reported));
   return exitCodeOf(assessment);
+}
+
+/** A run on the server as the report takes it. */
+export function reportedOf(
+  run: Calibration,
+  assessment: Assessment,
+  scores: CalibrationScores,
+  artifact: Reported["artifact"],
+): Reported {
+  const { method, k, device, corpus, fit } = run;
+  return {
+    pair: `${run.sourceModel} -> ${run.targetModel}`,
+    made: { method, k, device, corpus },
+    assessment,
+    scores,
+    cost: run.cost ?? [],
+    fit,
+    artifact,
+    development: run.developmentOnly,
+  };
 }
 
 function failed(run: Calibration): Failure {

@@ -1,6 +1,14 @@
 import { rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { CalibrationEvent, ExitCode, type ModelFacts } from "@helm/contracts";
+import {
+  type Assessment,
+  CalibrationEvent,
+  ExitCode,
+  HelmError,
+  LayerFit,
+  type ModelFacts,
+  optionFlags,
+} from "@helm/contracts";
 import {
   acquireDeviceLease,
   type Exit,
@@ -10,7 +18,7 @@ import {
   type PythonRun,
   runPython,
 } from "@helm/host";
-import { assess, type CountsByArm, checkPair } from "@helm/pairing";
+import { type AssessmentInput, assess, type CountsByArm, checkPair, thresholdsOf } from "@helm/pairing";
 import type { Context } from "../../context";
 import { Failure, usage } from "../../failure";
 import { type LocatedModel, locateCorpus, locateModel, readFacts } from "../../models";
@@ -26,6 +34,7 @@ type EventOf<T extends CalibrationEvent["type"]> = Extract<CalibrationEvent, { t
 interface Collected {
   started: EventOf<"started"> | null;
   counts: CountsByArm;
+  fit: LayerFit[];
   result: EventOf<"result"> | null;
   failed: EventOf<"failed"> | null;
   log: string[];
@@ -107,12 +116,14 @@ function jobArguments(
     corpus,
   ];
   args.push("--k", String(options.k), "--device", options.device);
-  args.push("--out", resolve(options.out ?? context.config.artifactDir), ...options.passed);
-  return options.method === undefined ? args : [...args, "--method", options.method];
+  args.push("--out", resolve(options.out ?? context.config.artifactDir));
+  args.push(...optionFlags(options.options));
+  if (options.threads !== undefined) args.push("--threads", String(options.threads));
+  return options.method === "default" ? args : [...args, "--method", options.method];
 }
 
 async function runJob(context: Context, python: PythonHome, args: string[]): Promise<Collected> {
-  const collected: Collected = { started: null, counts: {}, result: null, failed: null, log: [] };
+  const collected: Collected = { started: null, counts: {}, fit: [], result: null, failed: null, log: [] };
   const view = new ProgressView(context.screen);
   let interrupted = false;
   let run: PythonRun | null = null;
@@ -177,8 +188,11 @@ function take(line: unknown, collected: Collected, context: Context, view: Progr
     case "failed":
       collected.failed = event;
       return;
-    case "metric":
+    case "metric": {
+      const fit = event.name === "layer_fit" ? LayerFit.safeParse(event).data : undefined;
+      if (fit) collected.fit.push(fit);
       return;
+    }
   }
 }
 
@@ -193,7 +207,7 @@ async function conclude(
   pair: { source: LocatedModel; target: LocatedModel; control: boolean },
   collected: Collected,
 ): Promise<number> {
-  const { started, result, failed, counts } = collected;
+  const { started, result, failed, counts, fit } = collected;
   if (failed || !started || !result) {
     throw new Failure(
       failed?.exit_code ?? 1,
@@ -202,22 +216,45 @@ async function conclude(
     );
   }
   const cpu = started.device === "cpu";
-  const dtype = cpu ? "float32" : "bfloat16";
-  const assessment = assess({ counts, gate: gateOf(options), gateOn: "lower", control: pair.control, dtype });
-  if (assessment.failure) await rm(dirname(result.artifact.path), { recursive: true, force: true });
+  const discard = () => rm(dirname(result.artifact.path), { recursive: true, force: true });
+  const assessment = judge({
+    counts,
+    gate: gateOf(options),
+    gateOn: "lower",
+    control: pair.control,
+    method: started.method,
+    dtype: cpu ? "float32" : "bfloat16",
+    kvCosine: result.scores.kv_cosine,
+    thresholds: thresholdsOf(result.manifest),
+  });
+  if (assessment instanceof Failure || assessment.failure) await discard();
+  if (assessment instanceof Failure) throw assessment;
   const artifact = assessment.failure ? null : result.artifact;
   const names = { source: pair.source.id, target: pair.target.id };
-  context.screen.answer(toResult(names, assessment, result.scores, artifact), () =>
-    reportLines(context.screen, {
-      pair: `${names.source} -> ${names.target}`,
-      assessment,
-      scores: result.scores,
-      cost: result.cost,
-      artifact,
-      development: cpu,
-    }),
-  );
+  const { scores, cost } = result;
+  const { method, k, device, corpus } = started;
+  const reported = {
+    pair: `${names.source} -> ${names.target}`,
+    made: { method, k, device, corpus: corpus.name },
+    assessment,
+    scores,
+    cost,
+    fit,
+    artifact,
+    development: cpu,
+  };
+  context.screen.answer(toResult(names, reported, artifact), () => reportLines(context.screen, reported));
   return exitCodeOf(assessment);
+}
+
+/** Counts that allow no verdict are the machinery's failure; no mapper is kept of such a run. */
+function judge(input: AssessmentInput): Assessment | Failure {
+  try {
+    return assess(input);
+  } catch (error) {
+    if (!(error instanceof HelmError)) throw error;
+    return new Failure(ExitCode.machineryFailed, error.code, error.userMessage, [], error.details);
+  }
 }
 
 function died(exit: Exit, log: string[]): Failure {

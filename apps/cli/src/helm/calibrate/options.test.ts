@@ -1,3 +1,4 @@
+import { optionFlags } from "@helm/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readOptions } from "./options";
@@ -15,7 +16,11 @@ describe("options of calibrate", () => {
       local: true,
     });
     expect(options).toMatchObject({ k: 4, gate: 0.95, wait: false, local: true });
-    expect(options.passed).toEqual(["--sequences", "64", "--seq-len", "256"]);
+    expect(optionFlags(options.options)).toEqual(["--sequences", "64", "--seq-len", "256"]);
+    expect(options.method).toBe("default");
+    const long = readOptions({ ...given, long: true, method: "ridge", seed: "0" });
+    expect(optionFlags(long.options)).toEqual(["--seed", "0", "--long"]);
+    expect(long.method).toBe("ridge");
   });
 
   it.each([
@@ -29,6 +34,9 @@ describe("options of calibrate", () => {
     [{ k: "many" }, /--k many/],
     [{ device: "gpu" }, /--device gpu/],
     [{ method: "../x" }, /--method/],
+    [{ method: "best" }, /--method best is not one of default, ridge, /],
+    [{ method: "" }, /--method {2}is not one of/],
+    [{ threads: "0" }, /--threads 0/],
     [{ sequences: "0" }, /--sequences 0/],
     [{ sourceModel: "" }, /--source-model/],
   ])("%o is wrong usage, said in one line", (wrong, message) => {

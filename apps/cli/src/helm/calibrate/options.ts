@@ -1,3 +1,4 @@
+import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
 import { DEFAULT_GATE } from "@helm/pairing";
 import { usage } from "../../failure";
 
@@ -6,52 +7,60 @@ export interface CalibrateOptions {
   targetModel: string;
   corpus: string;
   k: number;
-  method: string | undefined;
+  method: MethodChoice;
   device: "auto" | "cuda" | "rocm" | "cpu";
   gate: number | undefined;
   out: string | undefined;
   local: boolean;
   wait: boolean;
-  /** Options that only the Python job knows, as it spells them. */
-  passed: string[];
+  /** What the job is asked for beside its named options, here or through a server. */
+  options: CalibrationOptions;
+  threads: number | undefined;
 }
 
 export type RawOptions = Record<string, string | boolean | undefined>;
 
 const DEVICES = ["auto", "cuda", "rocm", "cpu"] as const;
-const PASSED = ["sequences", "seq-len", "seed", "threads"] as const;
-
 /** Errors: usage, one line that says what is wrong and what is right. */
 export function readOptions(raw: RawOptions): CalibrateOptions {
   const device = DEVICES.find((name) => name === raw.device);
   if (!device) throw usage(`--device ${raw.device} is not one of ${DEVICES.join(", ")}.`);
-  const method = text(raw.method);
-  if (method !== undefined && !/^[a-z0-9][a-z0-9_-]{0,39}$/.test(method)) {
-    throw usage(`--method ${method} is no method's name, such as ridge.`);
+  const method = MethodChoice.safeParse(raw.method ?? "default");
+  if (!method.success) {
+    throw usage(`--method ${raw.method} is not one of ${["default", ...Object.keys(METHODS)].join(", ")}.`);
   }
-  const passed = PASSED.flatMap((name) => {
-    const value = text(raw[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())]);
-    return value === undefined
-      ? []
-      : [`--${name}`, String(whole(`--${name}`, value, name === "seed" ? 0 : 1))];
-  });
   return {
     sourceModel: required("--source-model", raw.sourceModel),
     targetModel: required("--target-model", raw.targetModel),
     corpus: required("--corpus", raw.corpus),
     k: whole("--k", String(raw.k), 1),
-    method,
+    method: method.data,
     device,
     gate: raw.gate === undefined ? undefined : readGate(String(raw.gate)),
     out: text(raw.out),
     local: raw.local === true,
     wait: raw.wait !== false,
-    passed,
+    options: jobOptions(raw),
+    threads: count("--threads", raw.threads, 1),
   };
 }
 
 export function gateOf(options: CalibrateOptions): number {
   return options.gate ?? DEFAULT_GATE;
+}
+
+function jobOptions(raw: RawOptions): CalibrationOptions {
+  const options: CalibrationOptions = {
+    sequences: count("--sequences", raw.sequences, 1),
+    seq_len: count("--seq-len", raw.seqLen, 1),
+    seed: count("--seed", raw.seed, 0),
+    ...(raw.long === true && { long: true }),
+  };
+  return options;
+}
+
+function count(name: string, given: RawOptions[string], least: number): number | undefined {
+  return given === undefined ? undefined : whole(name, String(given), least);
 }
 
 function readGate(given: string): number {

@@ -19,7 +19,7 @@ export async function calibrateOnServer(
   }
   for (const [name, given] of [
     ["--out", options.out],
-    [options.passed[0], options.passed[0]],
+    ["--threads", options.threads],
   ]) {
     if (given !== undefined) throw usage(`${name} holds for a local run. Leave it out, or add --local.`);
   }
@@ -35,7 +35,8 @@ export async function calibrateOnServer(
     corpus,
     k,
     device,
-    ...(method ? { method } : {}),
+    method,
+    options: options.options,
   });
   if (!options.wait) {
     context.screen.answer({ type: "queued", id }, () => [

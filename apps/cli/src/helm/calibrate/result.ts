@@ -1,10 +1,10 @@
-import { type Assessment, type CalibrationResult, type CalibrationScores, ExitCode } from "@helm/contracts";
+import { type Assessment, type CalibrationResult, ExitCode } from "@helm/contracts";
+import type { Reported } from "./report";
 
 /** The last line of `--json`, the same from a local run and from the server's. */
 export function toResult(
   pair: { source: string; target: string },
-  assessment: Assessment,
-  scores: CalibrationScores,
+  { assessment, scores, cost, fit, development }: Omit<Reported, "pair" | "artifact">,
   artifact: CalibrationResult["artifact"],
 ): CalibrationResult {
   return {
@@ -20,6 +20,9 @@ export function toResult(
     warnings: assessment.warnings,
     assessment,
     scores,
+    cost,
+    fit,
+    development,
     artifact,
   };
 }
