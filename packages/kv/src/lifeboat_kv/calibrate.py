@@ -8,6 +8,7 @@ import torch
 
 from .artifact import write_mapper
 from .cost import cost_table, least_tokens
+from .diagnosis import DIAGNOSIS_THRESHOLDS
 from .errors import EXIT_FAILED, EXIT_UNREADABLE, HelmError
 from .events import Events
 from .fit import Fit, fit_facts, mapper_from
@@ -177,6 +178,7 @@ def _manifest(
         "development": run.device == "cpu",
         "versions": versions(),
         "bounds": {"identity": IDENTITY_LEAST[dtype_for(run.device)], "self_map": SELF_MAP_LEAST},
+        "diagnosis": DIAGNOSIS_THRESHOLDS,
         "scores": scores,
         "report": report.tally.retention(MAPPER),
         "pilot": gate.tally.retention(PILOT),
