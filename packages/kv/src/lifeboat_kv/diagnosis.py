@@ -1,4 +1,4 @@
-"""What a cosine says below the gate. The sentences are made where verdicts are; the thresholds travel in the manifest."""
+"""What a cosine says below the gate: the thresholds, as they travel in the manifest."""
 
 from __future__ import annotations
 
