@@ -17,9 +17,13 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from .digest_cache import file_digest
-from .errors import ArtifactError, ResourceError
+from .errors import ArtifactError
+from .leftovers import PREFIX, hold, remove_leftovers
 from .mapper import K_NORM, RENORM, ConstantHead, HeadChoice, LayerMap, Mapper
+from .resources import write_error
 from .tensor_file import DTYPES, Header, read_tensor_file, short, strict_json
+
+__all__ = ["read_mapper", "remove_leftovers", "write_mapper"]
 
 SCHEMA = 1
 WEIGHTS_FILE = "mapper.safetensors"
@@ -36,7 +40,7 @@ def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Ma
 
     `manifest` holds whatever the calibration knows; schema, method, pair and layer choice are put in
     from `mapper`. The folder appears whole or not at all. Errors: ArtifactError NON_FINITE, DTYPE;
-    ResourceError DISK_FULL.
+    ResourceError DISK_FULL, OUT_UNWRITABLE, MEMORY_SHORT.
     """
     root = Path(directory)
     full = {**manifest, **_describe(mapper)}
@@ -47,7 +51,8 @@ def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Ma
     text = json.dumps(full, sort_keys=True, allow_nan=False)
     try:
         root.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".writing-{os.getpid()}-", dir=root))
+        staging = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=root))
+        held = hold(staging)
         try:
             file = staging / WEIGHTS_FILE
             save_file(tensors, file, metadata={_MANIFEST_KEY: text})
@@ -63,8 +68,9 @@ def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Ma
             _fsync(root)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+            os.close(held)
     except (OSError, SafetensorError) as error:
-        raise ResourceError("DISK_FULL", f"the mapper could not be written to {root}: {error}") from error
+        raise write_error(root, error) from error
     return digest
 
 
@@ -330,21 +336,3 @@ def _fsync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def remove_leftovers(directory: str | os.PathLike[str]) -> None:
-    """Deletes the half-written folders of runs that were killed; those of living processes stay."""
-    for folder in Path(directory).glob(".writing-*"):
-        owner = folder.name.split("-")[1]
-        if not (owner.isdigit() and _alive(int(owner))):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ def free_bytes(device: torch.device | str) -> int | None:
     """Free memory of `device`: a GPU's own, or the host's within its control group; None where unknown."""
     if torch.device(device).type != "cpu":
         return int(torch.cuda.mem_get_info(torch.device(device))[0])
-    found = [free for free in (_host_bytes(), _group_bytes()) if free is not None]
+    found = [free for free in (_host_bytes(), _group_bytes(), _process_bytes()) if free is not None]
     return min(found, default=None)
 
 
@@ -50,6 +51,18 @@ def _host_bytes() -> int | None:
             return next(int(x.split()[1]) * 1024 for x in lines if x.startswith("MemAvailable:"))
     except (OSError, ValueError, StopIteration):
         return None
+
+
+def _process_bytes() -> int | None:
+    """What the process's own limit on its address space still allows (ulimit -v); None without one."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return limit
+    return max(0, limit - pages * resource.getpagesize())
 
 
 def _group_bytes() -> int | None:

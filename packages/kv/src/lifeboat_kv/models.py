@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from .errors import ModelError, NumericsError
 from .facts import weight_files
+from .resources import as_resource_error
 
 
 def dtype_for(device: torch.device | str) -> torch.dtype:
@@ -34,8 +35,12 @@ def load_model(path: str | os.PathLike[str], device: torch.device | str = "cpu")
             trust_remote_code=False,
             local_files_only=True,
         )
-    except Exception as error:  # transformers raises many kinds; to the caller all mean: unreadable
-        raise ModelError("MODEL_UNREADABLE", f"the model in {folder} cannot be loaded: {error}") from error
+    except Exception as error:  # transformers raises many kinds; to the caller all others mean: unreadable
+        if short := as_resource_error(error):
+            raise short from error
+        raise ModelError(
+            "MODEL_UNREADABLE", f"the model in {folder} cannot be loaded: {first_line(error)}"
+        ) from error
     for name, weight in model.named_parameters():
         if not torch.isfinite(weight).all():
             raise NumericsError("NON_FINITE_WEIGHTS", f"{folder}: {name} holds values that are not finite")
@@ -47,9 +52,17 @@ def load_tokenizer(path: str | os.PathLike[str]) -> Any:
     try:
         return AutoTokenizer.from_pretrained(Path(path), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # see load_model
+        if short := as_resource_error(error):
+            raise short from error
         raise ModelError(
-            "TOKENIZER_UNREADABLE", f"the tokenizer in {path} cannot be loaded: {error}"
+            "TOKENIZER_UNREADABLE", f"the tokenizer in {path} cannot be loaded: {first_line(error)}"
         ) from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error of a library says, as far as one line goes."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__
 
 
 def end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -27,12 +27,14 @@ from .methods import DEFAULT_METHOD, METHODS, Method, method_named
 from .models import end_tokens, load_model, load_tokenizer
 from .pair_check import check_pair
 from .passes import Pass, Widths, plan_passes
+from .resources import check_out_folder
 from .rope import Rope
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a run was asked for. `sizes` overrides the corpus's own (keys of corpus.Sizes)."""
+    """What a run was asked for. `sizes` overrides the corpus's own (keys of corpus.Sizes); `long` adds
+    the rows at 32 times the fitted length."""
 
     source_model: Path
     target_model: Path
@@ -47,6 +49,7 @@ class Options:
     sizes: dict[str, int] = field(default_factory=dict)
     cost_lengths: tuple[int, ...] = LENGTHS
     batch_tokens: int = 8192
+    long: bool = False
 
 
 @dataclass
@@ -84,6 +87,7 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
     """
     method = method_named(options.method)
     device = choose_device(options.device)
+    check_out_folder(options.out)
     remove_leftovers(options.out)
     source_facts = inspect_model(options.source_model)
     target_facts = inspect_model(options.target_model)
