@@ -75,6 +75,7 @@ def _calibrate(arguments: argparse.Namespace, events: Events) -> None:
         method=arguments.method,
         device=arguments.device,
         seed=arguments.seed,
+        long=arguments.long,
         sizes={name: value for name, value in named.items() if value is not None},
     )
     calibrate(options, events)
@@ -147,6 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--seed", type=int, default=0)
     one.add_argument("--sequences", type=int, help="sequences of the fit split")
     one.add_argument("--seq-len", type=int)
+    one.add_argument("--long", action="store_true", help="also score at 32 times the fitted length")
     one.add_argument("--threads", type=int)
     one.set_defaults(run=_calibrate)
 

@@ -4,38 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from .artifact import write_mapper
 from .cost import cost_table, least_tokens
 from .diagnosis import DIAGNOSIS_THRESHOLDS
-from .errors import EXIT_FAILED, EXIT_UNREADABLE, HelmError
 from .events import Events
 from .fit import Fit, fit_facts, mapper_from
 from .fitting import fit_run
 from .methods import METHODS, ROW_FACTS
 from .models import dtype_for
 from .opening import Options, Run, open_run, versions, with_baseline
-from .score.arms import MAPPER, PILOT, Rivals, arm_names
-from .score.run import Probing, Score, score_split
+from .score.arms import MAPPER, PILOT, Rivals
+from .score.run import Score
+from .scoring import BLIND_ABOVE, IDENTITY_LEAST, LEAST_POSITIONS, SELF_MAP_LEAST, score_run
 from .tail import TAIL_DIVISOR, TAIL_MAXIMUM
-
-LEAST_POSITIONS = 200
-IDENTITY_LEAST = {torch.float32: 0.999, torch.bfloat16: 0.99}
-SELF_MAP_LEAST = 0.98
-# Time of a report sequence (one arm) against a gate sequence (all of them); for the percent alone.
-_REPORT_SHARE = 0.45
 
 
 def calibrate(options: Options, events: Events) -> str:
     """Fits, scores and writes; sends every event up to the result. Returns the mapper's sha256.
 
-    Errors: HelmError with its exit code. IDENTITY_MISSED and SELF_MAP_MISSED (1) and PROBES_TOO_SHORT
-    (5) come after all counts were sent; nothing is written then.
+    Errors: HelmError with its exit code. IDENTITY_MISSED and SELF_MAP_MISSED (1), PROBES_TOO_SHORT and
+    PROBES_BLIND (5) come after all counts were sent; nothing is written then.
     """
     run = open_run(options, events)
     rivals, fitted = _fit(run)
-    gate, report = _score(run, rivals)
+    measured = score_run(run, rivals)
+    gate, report = measured.gate, measured.report
     events.stage("cost")
     cost = cost_table(
         rivals.mapper,
@@ -49,8 +42,10 @@ def calibrate(options: Options, events: Events) -> str:
     events.stage("write")
     scores = _scores(gate, fitted)
     manifest = _manifest(run, fitted, gate, report, scores, cost)
+    manifest["long"] = measured.long_facts()
     counts = {arm: gate.tally.events(arm) for arm in gate.tally.arms}
     counts["report"] = report.tally.events(MAPPER)
+    counts["long"] = [row for score in measured.long for row in score.tally.events(MAPPER)]
     sha256 = write_mapper(options.out, rivals.mapper, {**manifest, "counts": counts})
     path = options.out / sha256 / "mapper.safetensors"
     events.progress(1, 1, "files")
@@ -74,66 +69,6 @@ def _fit(run: Run) -> tuple[Rivals, Fit]:
         plain = mapper_from(fits.by_method["ridge"], METHODS["ridge"], *facts, None, None).to(run.device)
     events.progress(1, 1, "maps")
     return Rivals(mapper, self_map, plain, run.source.rope, run.target.rope), fitted
-
-
-def _score(run: Run, rivals: Rivals) -> tuple[Score, Score]:
-    run.events.stage("score")
-    splits, sizes = run.corpus.splits, run.corpus.sizes
-    total = len(splits["gate"]) + _REPORT_SHARE * len(splits["report"])
-
-    def scored(split: str, names: tuple[str, ...], before: float, weight: float) -> Score:
-        return score_split(
-            Probing(split, longest=sizes.seq_len),
-            splits[split],
-            rivals,
-            run.source,
-            run.target,
-            run.ends,
-            names,
-            group_tokens=2 * run.options.batch_tokens,
-            device=run.device,
-            progress=lambda done: run.events.progress(before + weight * done, total, "sequences"),
-        )
-
-    gate = scored("gate", arm_names(rivals), 0, 1)
-    for arm in gate.tally.arms:
-        run.events.send(
-            "metric", name="retention", arm=arm, kl=gate.tally.mean_kl(arm), **gate.tally.retention(arm)
-        )
-    _send_counts(run, gate)
-    _check_controls(run, gate)
-    report = scored("report", (MAPPER,), len(splits["gate"]), _REPORT_SHARE)
-    _send_counts(run, report)
-    return gate, report
-
-
-def _send_counts(run: Run, score: Score) -> None:
-    for arm in score.tally.arms:
-        run.events.counts(arm, score.tally.events(arm))
-
-
-def _check_controls(run: Run, gate: Score) -> None:
-    """A control that misses its bound means the machinery is wrong, whatever the pair is."""
-    totals = gate.tally.retention(MAPPER)["totals"]
-    short = [f"{name} has {count}" for name, count in totals.items() if count < LEAST_POSITIONS]
-    if short:
-        raise HelmError(
-            "PROBES_TOO_SHORT",
-            f"every bucket needs {LEAST_POSITIONS} positions, {', '.join(short)}: use more or longer probes",
-            exit_code=EXIT_UNREADABLE,
-        )
-    bounds = {
-        "identity": ("IDENTITY_MISSED", IDENTITY_LEAST[dtype_for(run.device)]),
-        "self_map": ("SELF_MAP_MISSED", SELF_MAP_LEAST),
-    }
-    for arm, (code, least) in bounds.items():
-        value = gate.tally.retention(arm)["value"]
-        if value is None or value < least:
-            raise HelmError(
-                code,
-                f"the {arm} arm retains {value:.4f}, under {least}: the machinery is at fault, not the pair",
-                exit_code=EXIT_FAILED,
-            )
 
 
 def _scores(gate: Score, fitted: Fit) -> dict[str, Any]:
@@ -177,7 +112,12 @@ def _manifest(
         "device": run.device,
         "development": run.device == "cpu",
         "versions": versions(),
-        "bounds": {"identity": IDENTITY_LEAST[dtype_for(run.device)], "self_map": SELF_MAP_LEAST},
+        "bounds": {
+            "identity": IDENTITY_LEAST[dtype_for(run.device)],
+            "self_map": SELF_MAP_LEAST,
+            "blind_above": BLIND_ABOVE,
+            "least_positions": LEAST_POSITIONS,
+        },
         "diagnosis": DIAGNOSIS_THRESHOLDS,
         "scores": scores,
         "report": report.tally.retention(MAPPER),

@@ -18,6 +18,7 @@ from .document import LONGEST_DOCUMENT, Document
 from .files import Shard, digest_of, facts_of, shard, shards_of
 from .hub import fetch, hub_from_environment
 from .hub_http import HubHttp
+from .long_texts import long_file_texts, spare_texts
 from .name import HubName, parse_name
 from .overlap import Union, related
 from .reading import documents_of
@@ -71,14 +72,17 @@ def load_corpus(
     if source.sizes.seq_len < SHORTEST_PREFIX:
         raise UsageError("BAD_SEQ_LEN", f"--seq-len {source.sizes.seq_len} is under {SHORTEST_PREFIX} tokens")
     selections = [_selected(shards, tokenizer, source.sizes, column, room) for _, shards in source.pools]
-    splits, notes = _split(source, selections, tokenizer)
-    check_disjoint(splits)
+    splits, notes, long = _split(source, selections, tokenizer)
+    long = long_file_texts(Path(source.key), tokenizer, splits) or long
+    check_disjoint({**splits, "long": long})
     former, changed = register(store, source.key, source.name, source.sha256)
     if changed:
         notes.append(changed)
         source.origin["changed_from"] = former
     notes += traffic_notes(splits["gate"], tokenizer, source.sizes.seq_len)
-    return Corpus(source.name, source.sha256, source.sizes, _tidied(splits), source.origin, tuple(notes))
+    return Corpus(
+        source.name, source.sha256, source.sizes, _tidied(splits), source.origin, tuple(notes), long
+    )
 
 
 def _located(
@@ -147,8 +151,11 @@ def _selected(shards: list[Shard], tokenizer: Any, sizes: Sizes, column: str | N
 
 def _split(
     source: _Source, selections: list[Selection], tokenizer: Any
-) -> tuple[dict[str, list[Sequence]], list[Note]]:
-    """Tokenises as many documents as the splits need and deals them out; more where it was too few."""
+) -> tuple[dict[str, list[Sequence]], list[Note], list[Sequence]]:
+    """Tokenises as many documents as the splits need and deals them out; more where it was too few.
+
+    The third result are long texts of which the splits use nothing.
+    """
     sizes = source.sizes
     ordered = [selection.ordered() for selection in selections]
     rows: list[list[tuple[Document, list[Sequence]]]] = [[] for _ in ordered]
@@ -166,7 +173,8 @@ def _split(
                 done += zip(batch, found, strict=True)
                 have += sum(len(s.tokens) >= SHORTEST_PREFIX for group in found for s in group)
         try:
-            return _dealt(source, rows, selections)
+            splits, notes, spare = _dealt(source, rows, selections)
+            return splits, notes, spare_texts(spare, tokenizer.bos_token_id, sizes.seq_len)
         except CorpusError:
             if all(len(done) == len(documents) for done, documents in zip(rows, ordered, strict=True)):
                 raise
@@ -175,7 +183,8 @@ def _split(
 
 def _dealt(
     source: _Source, rows: list[list[tuple[Document, list[Sequence]]]], selections: list[Selection]
-) -> tuple[dict[str, list[Sequence]], list[Note]]:
+) -> tuple[dict[str, list[Sequence]], list[Note], list[list[Sequence]]]:
+    """Splits, notes, and the pieces of every document that nothing in the splits is related to."""
     flat = [row for pool in rows for row in pool]
     union, templates = related([d.plain for d, _ in flat], [d.whole for d, _ in flat])
     _join_prefixes(union, [sequences for _, sequences in flat])
@@ -193,7 +202,10 @@ def _dealt(
     splits: dict[str, list[Sequence]] = {}
     for (names, _), pool in zip(source.pools, groups, strict=True):
         splits |= deal(list(pool.values()), names, source.sizes)
-    return {name: splits[name] for name in SPLITS}, _notes(selections, flat, templates, left_out)
+    used = {id(s) for dealt in splits.values() for s in dealt}
+    roots = {union.root(n) for n, (_, found) in enumerate(flat) if any(id(s) in used for s in found)}
+    spare = [found for n, (_, found) in enumerate(flat) if found and union.root(n) not in roots]
+    return {name: splits[name] for name in SPLITS}, _notes(selections, flat, templates, left_out), spare
 
 
 def _join_prefixes(union: Union, rows: list[list[Sequence]]) -> None:

@@ -59,7 +59,8 @@ class Note:
 class Corpus:
     """The four splits of a corpus for one tokenizer, and where its texts come from.
 
-    `sha256` is of the files' bytes; `origin` names the files (and, of a hub, the commit).
+    `sha256` is of the files' bytes; `origin` names the files (and, of a hub, the commit). `long` holds
+    whole texts of at least four times the sequence length, none of them in a split.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Corpus:
     splits: dict[str, list[Sequence]] = field(repr=False)
     origin: dict[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    long: list[Sequence] = field(default_factory=list, repr=False)
 
     @property
     def probes_sha256(self) -> str:

@@ -1,0 +1,226 @@
+"""The scorer's parts on tiny random models: packed runs, answers, long rows, controls."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from tiny import VOCABULARY, tiny_model, tiny_tokenizer
+
+from lifeboat_kv.accumulate import Side
+from lifeboat_kv.capture import padded, prefill
+from lifeboat_kv.corpora.long_texts import long_file_texts, spare_texts
+from lifeboat_kv.corpus import Sequence
+from lifeboat_kv.errors import HelmError
+from lifeboat_kv.grouped_attention import use_grouped_attention
+from lifeboat_kv.mapper import LayerMap, Mapper
+from lifeboat_kv.rope import Rope
+from lifeboat_kv.score.arms import MAPPER, Group, Rivals
+from lifeboat_kv.score.items import answered
+from lifeboat_kv.score.long import LONG_SEQUENCES, long_rows, score_long
+from lifeboat_kv.score.packed import answer_logits, packed_hidden
+from lifeboat_kv.score.points import Point
+from lifeboat_kv.score.run import Probing, Score, score_split
+from lifeboat_kv.score.tally import BUCKETS, Tally
+from lifeboat_kv.scoring import check_controls
+
+FACTS = {"num_hidden_layers": 3, "num_key_value_heads": 2, "head_dim": 16}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def side() -> Side:
+    model = tiny_model()
+    use_grouped_attention(model)
+    return Side(model, Rope.from_model(model))
+
+
+def texts(count: int, length: int, seed: int = 3) -> list[Sequence]:
+    chance = random.Random(seed)
+    return [
+        Sequence(f"t{seed}-{i}", "ab"[i % 2], tuple(chance.choices(range(4, VOCABULARY), k=length + i)))
+        for i in range(count)
+    ]
+
+
+def itself(side: Side) -> Rivals:
+    eye, zero = torch.eye(32), torch.zeros(32)
+    layers = tuple(LayerMap((i,), (i,), eye, zero, eye, zero) for i in range(3))
+    return Rivals(Mapper("ridge", FACTS, FACTS, layers), None, None, side.rope, side.rope)
+
+
+def test_a_packed_row_is_what_each_sequence_alone_gives(side) -> None:
+    sequences = texts(3, 40)
+    layers, _ = prefill(side.model, padded(sequences, "cpu"))
+    rows, lengths = [2, 0, 2, 1], [30, 11, 7, 25]
+    feeds = [
+        list(sequences[r].tokens[n : n + 9 + i]) for i, (r, n) in enumerate(zip(rows, lengths, strict=True))
+    ]
+    hidden = packed_hidden(side.model, layers, rows, lengths, feeds).split([len(f) for f in feeds])
+    for row, length, feed, found in zip(rows, lengths, feeds, hidden, strict=True):
+        alone = torch.tensor([[*sequences[row].tokens[:length], *feed]])
+        expected = side.model.model(input_ids=alone).last_hidden_state[0, length:]
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    wanted = [2, 9, 1, 5]
+    logits = answer_logits(side.model, layers, rows, lengths, feeds, wanted)
+    last = torch.cat([h[len(h) - n :] for h, n in zip(hidden, wanted, strict=True)])
+    torch.testing.assert_close(logits, side.model.lm_head(last))
+
+
+def test_a_model_without_the_packed_attention_is_refused(side) -> None:
+    layers, _ = prefill(side.model, torch.tensor([[4, 5, 6]]))
+    with pytest.raises(RuntimeError, match="use_grouped_attention"):
+        packed_hidden(tiny_model(), layers, [0], [2], [[6]])
+
+
+@pytest.mark.parametrize("gold", [False, True])
+def test_answers_are_the_targets_own_greedy_ones(side, gold: bool) -> None:
+    """Whether the text goes on as the target would (foreseen) or not (generated)."""
+    sequences = texts(2, 50)
+    ends = frozenset({9})
+    expected = {}
+    for row, s in enumerate(sequences):
+        for prefix in (20, 47 + row):
+            ids = torch.tensor([s.tokens[:prefix]])
+            said = side.model.generate(ids, max_new_tokens=64, do_sample=False, eos_token_id=9)
+            expected[row, prefix] = said[0, prefix:].tolist()
+    if gold:
+        sequences = [
+            Sequence(s.id, s.domain, (*s.tokens[:20], *expected[row, 20])) for row, s in enumerate(sequences)
+        ]
+        expected = {key: said for key, said in expected.items() if key[1] == 20}
+    kv, hidden = prefill(side.model, padded(sequences, "cpu"))
+    points = [Point(*key) for key in expected]
+    found = answered(points, Group(sequences, kv, kv), side, hidden, ends)
+    said = {(p.row, p.prefix): a for items in found for p, a in zip(items.points, items.answers, strict=True)}
+    assert said == expected
+
+
+def test_points_sum_to_the_sequences_buckets(side) -> None:
+    probing = Probing("gate", longest=90)
+    score = score_split(
+        probing,
+        texts(5, 90),
+        itself(side),
+        side,
+        side,
+        frozenset(),
+        (MAPPER, "zero_cache"),
+        group_tokens=200,
+        device="cpu",
+        progress=lambda done: None,
+    )
+    rows = score.tally.events(MAPPER)
+    assert len(rows) == 5
+    for row in rows:
+        assert [p["prefix"] for p in row["points"]] == row["prefixes"]
+        for bucket, *_ in BUCKETS:
+            for count in ("agree", "total"):
+                assert sum(p[bucket][count] for p in row["points"]) == row[bucket][count]
+        assert "multiple" not in row
+    assert all("points" not in row for row in score.tally.events("zero_cache"))
+
+
+def test_long_rows_are_rows_of_their_own_and_identity_is_exact(side) -> None:
+    # The tiny model can be run past what it would serve: the rotation is what is tested here.
+    row, far = long_rows(texts(16, 260) + texts(16, 2050, seed=4), 64, (4, 32), (side, side), None)
+    assert row.left_out is None and far.left_out is None
+    assert {len(s.tokens) for s in row.sequences} <= set(range(257, 321))
+    assert all(2049 <= len(s.tokens) <= 2560 for s in far.sequences)
+    far.sequences[:] = far.sequences[:2]
+    for one in (row, far):
+        score = score_long(
+            one, 64, itself(side), side, side, frozenset(), group_tokens=1024, device="cpu", progress=print
+        )
+        assert set(score.tally.arms) == {"mapper", "identity", "zero_cache"}
+        assert score.tally.retention("identity")["value"] == 1.0
+        assert score.tally.mean_kl("identity") < 1e-5
+        assert score.tally.retention("zero_cache")["value"] < 0.9
+        for event in score.tally.events(MAPPER):
+            assert event["split"] == "long" and event["multiple"] == one.multiple
+            assert min(event["prefixes"]) >= 64 * one.multiple and "recovered" not in event
+
+
+def test_a_long_row_that_is_left_out_says_why(side) -> None:
+    def reason(found: list[Sequence], seq_len: int, free: int | None = None) -> str:
+        (row,) = long_rows(found, seq_len, (4,), (side, side), free)
+        assert row.sequences == [] and row.facts()["left_out"] == row.left_out
+        return row.left_out or ""
+
+    assert "the corpus has 15 texts of more than 256 tokens" in reason(texts(15, 257), 64)
+    assert "longer than the context of 4,096" in reason(texts(16, 4100), 1024)
+    assert "MiB are free" in reason(texts(16, 257), 64, free=1 << 20)
+    assert len(long_rows(texts(16, 257), 64, (4,), (side, side), 1 << 30)[0].sequences) == LONG_SEQUENCES
+
+
+def test_a_text_serves_one_long_row_only(side) -> None:
+    found = texts(16, 2050)
+    near, far = long_rows(found, 64, (4, 32), (side, side), None)
+    assert near.left_out is None and far.left_out is not None and "has 0 texts" in far.left_out
+
+
+def test_spare_documents_are_put_together_again() -> None:
+    whole = (7, *range(10, 90))
+    pieces = [
+        Sequence("d", "a", whole[:21], (20,)),
+        Sequence("d#21", "a", (7, *whole[21:41]), (5,)),
+        Sequence("d#41", "a", (7, *whole[41:])),
+    ]
+    (found,) = spare_texts([pieces, [Sequence("short", "a", whole[:20])]], 7, 20)
+    assert found.tokens == whole and found.cuts == (20, 25)
+    assert whole[found.cuts[1] - 1] == pieces[1].tokens[pieces[1].cuts[0] - 1]
+
+
+def test_long_texts_that_hold_a_splits_sequence_are_left_out(tmp_path) -> None:
+    rows = ["<|bos|> " + " ".join(f"w{(i + j) % 90}" for j in range(80)) for i in range(3)]
+    (tmp_path / "long.jsonl").write_text(
+        "".join(f'{{"id": "{i}", "text": "{r}"}}\n' for i, r in enumerate(rows))
+    )
+    tokenizer = tiny_tokenizer()
+    assert long_file_texts(tmp_path, tokenizer, {}) == []
+    (tmp_path / "manifest.json").write_text("{}")
+    found = long_file_texts(tmp_path, tokenizer, {})
+    assert [s.id for s in found] == ["0", "1", "2"] and len(found[0].tokens) == 81
+    splits = {"fit": [Sequence("x", "a", found[1].tokens[:64])]}
+    assert [s.id for s in long_file_texts(tmp_path, tokenizer, splits)] == ["0", "2"]
+
+
+def test_controls_are_checked_in_the_order_of_the_verdict() -> None:
+    def tallied(**agreeing: float) -> Score:
+        tally = Tally("gate")
+        for arm, share in agreeing.items():
+            for i in range(200):
+                same = torch.arange(64) < round(64 * share)
+                tally.add(tally.of(arm, str(i), "a"), 64, same, torch.zeros(64))
+        return Score(tally)
+
+    good = {"mapper": 1.0, "identity": 1.0, "self_map": 1.0, "zero_cache": 0.2, "other_sequence": 0.3}
+    check_controls(tallied(**good), torch.float32)
+    cases = [
+        ("IDENTITY_MISSED", 1, {"identity": 0.9, "self_map": 0.1, "zero_cache": 1.0}),
+        ("SELF_MAP_MISSED", 1, {"self_map": 0.9, "zero_cache": 1.0}),
+        ("PROBES_BLIND", 5, {"other_sequence": 0.9}),
+        ("PROBES_BLIND", 5, {"zero_cache": 1.0}),
+    ]
+    for code, exit_code, changed in cases:
+        with pytest.raises(HelmError) as raised:
+            check_controls(tallied(**{**good, **changed}), torch.float32)
+        assert (raised.value.code, raised.value.exit_code) == (code, exit_code)
+    few = tallied(**good)
+    few.tally.arms["mapper"].pop("0")
+    with pytest.raises(HelmError) as raised:
+        check_controls(few, torch.float32)
+    assert (raised.value.code, raised.value.exit_code) == ("PROBES_TOO_SHORT", 5)
+    assert "first has 199" in raised.value.message
+    unknown = {arm: good[arm] for arm in ("mapper", "identity", "self_map")}
+    with pytest.raises(HelmError) as raised:
+        check_controls(tallied(**unknown), torch.float32)
+    assert raised.value.code == "PROBES_BLIND" and "may be blind" in raised.value.message
