@@ -15,15 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import mapping
 from .cache import LayerKV
-from .rope import Rope
-
-# Qwen3's own, for facts that do not state it.
-DEFAULT_EPS = 1e-6
-
-# How mapped keys end on a target with k_norm: by what the map was fitted onto.
-RENORM = "renorm"
-K_NORM = "k_norm"
+from .endings import DEFAULT_EPS, RENORM
+from .endings import K_NORM as K_NORM
+from .endings import renormalise as renormalise
+from .rope import Rope, Rotation
 
 # For each chosen source layer, the source head that each target head reads: [layers][t_kv_heads].
 HeadChoice = tuple[tuple[int, ...], ...]
@@ -87,6 +84,7 @@ class Mapper:
     layers: tuple[LayerMap, ...]
     head: ConstantHead | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
+    _plans: dict[Any, mapping.Plan] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def map_layer(self, index: int, source_k: Sequence[Tensor], source_v: Sequence[Tensor]) -> LayerKV:
         """Content keys and values of target layer `index`, [..., t_kv_heads, T, d].
@@ -94,15 +92,10 @@ class Mapper:
         `source_k` and `source_v` hold all source layers, each [..., s_kv_heads, T, d]; keys are
         content keys. Computed in the maps' dtype.
         """
-        layer = self.layers[index]
-        heads = int(self.target["num_key_value_heads"])
-        k = _linear([source_k[s] for s in layer.layers_k], layer.wk, layer.bk, heads, layer.heads_k)
-        v = _linear([source_v[s] for s in layer.layers_v], layer.wv, layer.bv, heads, layer.heads_v)
-        if layer.gamma is not None and layer.ending == K_NORM:
-            k = k_norm(k, layer.gamma, float(self.target.get("rms_norm_eps") or DEFAULT_EPS))
-        elif layer.gamma is not None:
-            k = renormalise(k, layer.gamma)
-        return k, v
+        source = [(_batched(k), _batched(v)) for k, v in zip(source_k, source_v, strict=True)]
+        out = self._room(source_k[0], 1)
+        mapping.run(self._plan((index,), source), source, mapping.Tensors([_both_batched(out[0])]))
+        return out[0]
 
     def transfer(
         self,
@@ -113,26 +106,48 @@ class Mapper:
         target_positions: Tensor | None = None,
         *,
         token_ids: Sequence[int] | None = None,
+        out: Sequence[LayerKV] | None = None,
     ) -> list[LayerKV]:
         """The target's cache for rows the source has computed; keys are rotated for the target.
 
         `source_kv`: per source layer (k, v) [..., s_kv_heads, T, d] with k rotated at `positions` [T].
         `target_positions` defaults to `positions`. `token_ids` are the T rows' tokens (they must start
         the sequence): leading rows equal to the constant head come from it instead of the map.
-        Returns per target layer (k, v) [..., t_kv_heads, T, d]. Errors: ValueError on shapes.
+        Returns per target layer (k, v) [..., t_kv_heads, T, d] in the maps' dtype: `out` where given
+        (any strides and dtype, no memory shared with the source). Errors: ValueError on shapes.
         """
         self._check(source_kv)
-        at = positions if target_positions is None else target_positions
-        content = [source_rope.strip(k, positions) for k, _ in source_kv]
-        values = [v for _, v in source_kv]
-        exact = self.head.match(token_ids) if self.head is not None else 0
-        moved: list[LayerKV] = []
-        for index in range(len(self.layers)):
-            k, v = self.map_layer(index, content, values)
-            if exact:
-                k, v = self._with_head(index, exact, k, v)
-            moved.append((target_rope.apply(k, at), v))
-        return moved
+        out = self._room(source_kv[0][0], len(self.layers)) if out is None else out
+        self.transfer_to(
+            mapping.Tensors([_both_batched(one) for one in out]),
+            source_kv,
+            source_rope.at(positions, self._device),
+            target_rope.at(positions if target_positions is None else target_positions, self._device),
+            token_ids=token_ids,
+        )
+        return list(out)
+
+    def transfer_to(
+        self,
+        destination: mapping.Destination,
+        source_kv: Sequence[LayerKV],
+        strip: Rotation,
+        turn: Rotation,
+        *,
+        token_ids: Sequence[int] | None = None,
+    ) -> None:
+        """`transfer` into whatever `destination` is, chunk by chunk; rotations as `Rope.at` gives them."""
+        self._check(source_kv)
+        source = [_both_batched(one) for one in source_kv]
+        count = self.head.match(token_ids) if self.head is not None else 0
+        head = mapping.Head(self.head.k, self.head.v, count) if count else None
+        plan = self._plan(tuple(range(len(self.layers))), source)
+        mapping.run(plan, source, destination, strip, turn, head)
+
+    def working_bytes(self, tokens: int) -> int:
+        """What a transfer of `tokens` rows holds at most beside source, target and maps, in bytes."""
+        shape = int(self.source["num_key_value_heads"]), int(self.source["head_dim"])
+        return self._plan_for(tuple(range(len(self.layers))), shape).working_bytes(tokens)
 
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Mapper:
         """The same mapper with its tensors on `device` and in `dtype`."""
@@ -148,12 +163,29 @@ class Mapper:
         """Count of fitted numbers: weights and biases, without gamma and the constant head."""
         return sum(t.numel() for m in self.layers for t in (m.wk, m.bk, m.wv, m.bv))
 
-    def _with_head(self, index: int, exact: int, k: Tensor, v: Tensor) -> LayerKV:
-        k, v = k.clone(), v.clone()
-        rows = min(exact, k.shape[-2])
-        k[..., :rows, :] = self.head.k[index, :, :rows].to(k)
-        v[..., :rows, :] = self.head.v[index, :, :rows].to(v)
-        return k, v
+    def _plan(self, indices: tuple[int, ...], source: Sequence[LayerKV]) -> mapping.Plan:
+        k = source[0][0]
+        return self._plan_for(indices, (k.shape[-3], k.shape[-1]))
+
+    def _plan_for(self, indices: tuple[int, ...], source: tuple[int, int]) -> mapping.Plan:
+        key = (indices, source)
+        if key not in self._plans:
+            heads = int(self.target["num_key_value_heads"])
+            target = heads, self.layers[0].bk.shape[0] // heads
+            eps = float(self.target.get("rms_norm_eps") or DEFAULT_EPS)
+            self._plans[key] = mapping.Plan.of([self.layers[i] for i in indices], source, target, eps)
+        return self._plans[key]
+
+    @property
+    def _device(self) -> torch.device:
+        return self.layers[0].wk.device
+
+    def _room(self, like: Tensor, count: int) -> list[LayerKV]:
+        """Unwritten (k, v) [..., t_kv_heads, T, d] of `count` target layers for rows of `like`'s shape."""
+        bias = self.layers[0].bk
+        heads = int(self.target["num_key_value_heads"])
+        shape = (*like.shape[:-3], heads, like.shape[-2], bias.shape[0] // heads)
+        return [(bias.new_empty(shape), bias.new_empty(shape)) for _ in range(count)]
 
     def _check(self, source_kv: Sequence[LayerKV]) -> None:
         count = int(self.source["num_hidden_layers"])
@@ -171,38 +203,10 @@ def gather_features(layers: Sequence[Tensor]) -> Tensor:
     return rows[0] if len(rows) == 1 else torch.cat(rows, dim=-1)
 
 
-def renormalise(k: Tensor, gamma: Tensor) -> Tensor:
-    """k <- k / RMS(k / gamma) over the last dimension: what a post-k_norm content key satisfies.
-
-    `gamma` [d] broadcasts from the right. Dimensions whose gamma is zero hold nothing and are left
-    out of the mean. A zero key stays zero.
-    """
-    alive = gamma.abs() > 1e-12
-    raw = torch.where(alive, k / torch.where(alive, gamma, torch.ones_like(gamma)), torch.zeros_like(k))
-    share = alive.sum().clamp(min=1)
-    rms = (raw.square().sum(dim=-1, keepdim=True) / share).sqrt()
-    return k / rms.clamp(min=torch.finfo(k.dtype).tiny)
+def _batched(t: Tensor) -> Tensor:
+    """[..., h, T, d] -> [B, h, T, d], a view."""
+    return t[None] if t.dim() == 3 else t if t.dim() == 4 else t.flatten(0, -4)
 
 
-def k_norm(k: Tensor, gamma: Tensor, eps: float) -> Tensor:
-    """k <- gamma * k / sqrt(mean(k^2) + eps) over the last dimension, as Qwen3's own k_norm does."""
-    return gamma * k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + eps)
-
-
-def _linear(
-    layers: Sequence[Tensor], weight: Tensor, bias: Tensor, heads: int, choice: HeadChoice | None
-) -> Tensor:
-    """[..., s_kv_heads, T, d] of the chosen layers -> [..., heads, T, d]."""
-    if choice is None:
-        x = gather_features(layers).to(weight.dtype)
-        return (x @ weight + bias).unflatten(-1, (heads, -1)).transpose(-3, -2)
-    return gather_heads(layers, choice).to(weight.dtype) @ weight + bias.unflatten(-1, (heads, 1, -1))
-
-
-def gather_heads(layers: Sequence[Tensor], choice: HeadChoice) -> Tensor:
-    """[..., h, T, d] of several layers -> [..., t_heads, T, len * d]: each target head's own features."""
-    rows = [
-        t.index_select(-3, torch.tensor(heads, device=t.device))
-        for t, heads in zip(layers, choice, strict=True)
-    ]
-    return rows[0] if len(rows) == 1 else torch.cat(rows, dim=-1)
+def _both_batched(layer: LayerKV) -> LayerKV:
+    return _batched(layer[0]), _batched(layer[1])
