@@ -5,20 +5,42 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from .accumulate import Side
-from .cache import build_cache
-from .capture import body, prefill
+from .cache import LayerKV, build_cache
+from .capture import body
+from .footprint import bytes_a_token, shared_context
 from .mapper import Mapper
+from .memory import free_bytes
 from .tail import tail_length
 
-LENGTHS = (64, 128, 256, 512, 1024, 2048)
-_SECONDS_A_POINT = 10.0
-_MOST_REPEATS = 9
+LENGTHS = (64, 128, 256, 512, 1024, 2048, 8192, 16384, 32768)
+# The pilot's tokens before its judge decides: a route's default window.
+DECISION_TOKENS = 64
+# On a CPU; a GPU's points are worth more, since it is where the numbers are used.
+SECONDS_A_POINT = {"cpu": 10.0, "cuda": 60.0}
+_MOST_REPEATS = 5
 _FEWEST_REPEATS = 3
+# A point's time against a shorter one's grows with the ratio of lengths to this power: attention grows
+# with the square, all else in proportion.
+_GROWTH = 1.5
+_PARTS = ("pilot_prefill", "pilot_decode", "target_prefill", "map", "move", "tail")
+_FIELDS = (
+    "pilot_prefill_ms",
+    "target_prefill_ms",
+    "map_ms",
+    "move_ms",
+    "tail_ms",
+    "transfer_ms",
+    "direct_target_ms",
+    "escalated_with_transfer_ms",
+    "escalated_without_transfer_ms",
+)
 
 
 def cost_table(
@@ -28,38 +50,41 @@ def cost_table(
     vocabulary: int,
     *,
     lengths: tuple[int, ...] = LENGTHS,
-    seconds_a_point: float = _SECONDS_A_POINT,
+    seconds_a_point: float | None = None,
+    decision_tokens: int = DECISION_TOKENS,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[dict[str, Any]]:
-    """One row for each length in tokens; milliseconds, batch of one, nothing cached before.
+    """One row for each length in tokens, ascending; milliseconds, batch of one, nothing cached before.
 
     `transfer_ms` is map, move (install in a fresh cache) and the target's exact tail together: what
-    stands against `target_prefill_ms` once the pilot has answered. A point left out says why.
+    stands against `target_prefill_ms` once the pilot has answered. The whole paths end with the target's
+    first token; the escalated ones begin with the pilot's prefill and its decode of `decision_tokens`
+    tokens, and all are sums of their parts' medians. A point left out says why; it is not tried where
+    shorter ones foretell more than `seconds_a_point`.
     """
-    rows = []
-    contexts = [getattr(s.model.config, "max_position_embeddings", None) for s in (source, target)]
-    context = min((c for c in contexts if c), default=None)
+    device = torch.device(target.model.device)
+    budget = SECONDS_A_POINT[device.type] if seconds_a_point is None else seconds_a_point
+    bench = _Bench(mapper, source, target, decision_tokens)
     generator = torch.Generator().manual_seed(seed)
-    slow = None
-    for done, tokens in enumerate(lengths):
-        ids = torch.randint(vocabulary, (1, tokens), generator=generator).to(target.model.device)
-        reason = slow
-        if context is not None and tokens > context:
-            reason = f"longer than the context of {context} tokens"
+    rows: list[dict[str, Any]] = []
+    known: tuple[int, float] | None = None
+    for done, tokens in enumerate(sorted(lengths)):
+        ids = torch.randint(vocabulary, (1, tokens), generator=generator).to(device)
+        reason = _reason(tokens, source, target, decision_tokens) or _too_slow(tokens, known, budget)
         if reason:
-            rows.append(_left_out(tokens, reason))
+            rows.append({"tokens": tokens, **dict.fromkeys(_FIELDS), "left_out": reason})
         else:
-            began = time.perf_counter()
-            rows.append(_point(mapper, source, target, ids, seconds_a_point))
-            if time.perf_counter() - began > 2 * seconds_a_point:
-                slow = f"shorter points already took more than {seconds_a_point:.0f} s"
+            parts = bench.measure(ids, budget)
+            known = tokens, sum(parts.values())
+            rows.append(_row(tokens, parts, decision_tokens))
         progress(done + 1, len(lengths))
     return rows
 
 
 def least_tokens(rows: list[dict[str, Any]]) -> int | None:
-    """The shortest measured length from which on a transfer beats the target's prefill; None for never."""
+    """The shortest measured length from which on a transfer beats the target's prefill, given that the
+    pilot has answered; None for never."""
     measured = [r for r in rows if r["transfer_ms"] is not None]
     least = None
     for row in reversed(measured):
@@ -69,64 +94,104 @@ def least_tokens(rows: list[dict[str, Any]]) -> int | None:
     return least
 
 
-def _point(mapper: Mapper, source: Side, target: Side, ids: torch.Tensor, seconds: float) -> dict[str, Any]:
-    tokens = ids.shape[1]
-    mapped = tokens - tail_length(tokens)
-    positions = torch.arange(mapped)
-    kept = [(k[:, :, :mapped], v[:, :, :mapped]) for k, v in prefill(source.model, ids)[0]]
-    dtype = mapper.layers[0].wk.dtype
-    cast = [(k.to(dtype), v.to(dtype)) for k, v in kept]
+@dataclass(frozen=True)
+class _Bench:
+    """The parts of one point, timed together so that a slow moment of the machine meets all of them."""
 
-    def first_token(side: Side, given: torch.Tensor, cache: Any = None) -> None:
-        out = body(side.model)(input_ids=given, past_key_values=cache, use_cache=True)
-        side.model.lm_head(out.last_hidden_state[:, -1:])
+    mapper: Mapper
+    source: Side
+    target: Side
+    decision_tokens: int
 
-    def transfer() -> dict[str, float]:
-        start = _now()
-        layers = mapper.transfer(cast, positions, source.rope, target.rope)
-        after_map = _now()
-        cache = build_cache(layers, dtype=target.model.dtype)
-        after_move = _now()
-        first_token(target, ids[:, mapped:], cache)
-        return {"map": after_map - start, "move": after_move - after_map, "tail": _now() - after_move}
+    @torch.no_grad()
+    def measure(self, ids: Tensor, budget: float) -> dict[str, float]:
+        """Seconds by part of _PARTS: medians of three to five runs after a warm-up."""
+        taken: list[dict[str, float]] = []
+        began = _now()
+        self._once(ids)
+        while len(taken) < _FEWEST_REPEATS or (len(taken) < _MOST_REPEATS and _now() - began < budget / 2):
+            taken.append(self._once(ids))
+        return {name: statistics.median(t[name] for t in taken) for name in _PARTS}
 
-    def timed(act: Callable[[], None]) -> dict[str, float]:
-        start = _now()
-        act()
-        return {"all": _now() - start}
+    def _once(self, ids: Tensor) -> dict[str, float]:
+        parts: dict[str, float] = {}
 
-    share = seconds / 3
-    pilot = _medians(lambda: timed(lambda: first_token(source, ids)), share)["all"]
-    prefilled = _medians(lambda: timed(lambda: first_token(target, ids)), share)["all"]
-    parts = _medians(transfer, share)
-    return {
-        "tokens": tokens,
-        "pilot_prefill_ms": round(pilot, 3),
-        "target_prefill_ms": round(prefilled, 3),
-        "map_ms": round(parts["map"], 3),
-        "move_ms": round(parts["move"], 3),
-        "tail_ms": round(parts["tail"], 3),
-        "transfer_ms": round(sum(parts.values()), 3),
-    }
+        def timed(part: str, act: Callable[[], Any]) -> Any:
+            start = _now()
+            found = act()
+            parts[part] = _now() - start
+            return found
+
+        cache, token = timed("pilot_prefill", lambda: _first_token(self.source, ids))
+        rows = [(layer.keys, layer.values) for layer in cache.layers]
+        timed("pilot_decode", lambda: _decode(self.source, token, cache, self.decision_tokens))
+        timed("target_prefill", lambda: _first_token(self.target, ids))
+        given = self._staged(rows, ids.shape[1])
+        layers = timed("map", lambda: self.mapper.transfer(*given))
+        moved = timed("move", lambda: build_cache(layers, dtype=self.target.model.dtype))
+        rest = ids[:, moved.get_seq_length() :]
+        timed("tail", lambda: _first_token(self.target, rest, moved))
+        return parts
+
+    def _staged(self, rows: list[LayerKV], tokens: int) -> tuple[Any, ...]:
+        """What a transfer is given: the prompt's rows without the exact tail, in the maps' dtype."""
+        kept = tokens - tail_length(tokens)
+        dtype = self.mapper.layers[0].wk.dtype
+        cast = [(k[:, :, :kept].to(dtype), v[:, :, :kept].to(dtype)) for k, v in rows]
+        return cast, torch.arange(kept), self.source.rope, self.target.rope
 
 
-@torch.no_grad()
-def _medians(run: Callable[[], dict[str, float]], seconds: float) -> dict[str, float]:
-    """Medians in milliseconds of each part, after one warm-up, in about `seconds` seconds."""
-    run()
-    taken: list[dict[str, float]] = []
-    began = _now()
-    while len(taken) < _FEWEST_REPEATS or (len(taken) < _MOST_REPEATS and _now() - began < seconds):
-        taken.append(run())
-    return {name: 1000 * statistics.median(t[name] for t in taken) for name in taken[0]}
+def _first_token(side: Side, ids: Tensor, cache: Any = None) -> tuple[Any, Tensor]:
+    """The cache after ids [1, n] and the greedy next token [1, 1]."""
+    out = body(side.model)(input_ids=ids, past_key_values=cache, use_cache=True)
+    return out.past_key_values, side.model.lm_head(out.last_hidden_state[:, -1:]).argmax(dim=-1)
+
+
+def _decode(side: Side, token: Tensor, cache: Any, count: int) -> None:
+    for _ in range(count):
+        cache, token = _first_token(side, token, cache)
+
+
+def _row(tokens: int, parts: dict[str, float], decision_tokens: int) -> dict[str, Any]:
+    transfer = parts["map"] + parts["move"] + parts["tail"]
+    pilot = parts["pilot_prefill"] + parts["pilot_decode"]
+    values = (
+        parts["pilot_prefill"],
+        parts["target_prefill"],
+        parts["map"],
+        parts["move"],
+        parts["tail"],
+        transfer,
+        parts["target_prefill"],
+        pilot + transfer,
+        pilot + parts["target_prefill"],
+    )
+    row = {name: round(1000 * value, 3) for name, value in zip(_FIELDS, values, strict=True)}
+    return {"tokens": tokens, **row, "decision_tokens": decision_tokens}
+
+
+def _reason(tokens: int, source: Side, target: Side, decision_tokens: int) -> str | None:
+    context = shared_context(source, target)
+    if context is not None and tokens > context:
+        return f"longer than the context of {context:,} tokens"
+    needed = (tokens + decision_tokens) * bytes_a_token(source, target)
+    free = free_bytes(target.model.device)
+    if free is not None and needed > free:
+        return f"about {needed >> 20:,} MiB would be needed and {free >> 20:,} MiB are free"
+    return None
+
+
+def _too_slow(tokens: int, known: tuple[int, float] | None, budget: float) -> str | None:
+    """`known` is the longest measured point: its tokens and the seconds of one run through its parts."""
+    if known is None:
+        return None
+    needed = (_FEWEST_REPEATS + 1) * known[1] * (tokens / known[0]) ** _GROWTH
+    if needed <= budget:
+        return None
+    return f"about {needed:,.0f} s would be needed, by the point at {known[0]:,}; a point has {budget:.0f} s"
 
 
 def _now() -> float:
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter()
-
-
-def _left_out(tokens: int, reason: str) -> dict[str, Any]:
-    names = ("pilot_prefill_ms", "target_prefill_ms", "map_ms", "move_ms", "tail_ms", "transfer_ms")
-    return {"tokens": tokens, **dict.fromkeys(names), "left_out": reason}

@@ -10,6 +10,7 @@ import torch
 
 from ..accumulate import Side
 from ..corpus import Sequence
+from ..footprint import bytes_a_token, shared_context
 from .arms import MAPPER, Rivals
 from .points import ANSWER_TOKENS
 from .run import Probing, Score, score_split
@@ -19,9 +20,6 @@ LONG_SEQUENCES = 16
 LONG_ARMS = (MAPPER, "identity", "zero_cache")
 # A text reaches at most this much beyond its multiple: prefixes of one row are of one length.
 _SLACK = 1.25
-# Caches held at once in terms of the target's own: it, the mapped content, an arm, and what made it.
-_TARGET_CACHES = 4
-_ACTIVATIONS = 8
 
 
 @dataclass(frozen=True)
@@ -106,28 +104,10 @@ def _reason(chosen: list[Sequence], least: int, sides: tuple[Side, Side], free: 
             f"{LONG_SEQUENCES} are needed"
         )
     longest = max(len(s.tokens) for s in chosen) + ANSWER_TOKENS
-    contexts = [getattr(s.model.config, "max_position_embeddings", None) for s in sides]
-    context = min((c for c in contexts if c), default=None)
+    context = shared_context(*sides)
     if context is not None and longest > context:
         return f"{longest:,} tokens are longer than the context of {context:,}"
-    needed = longest * _bytes_a_token(*sides)
+    needed = longest * bytes_a_token(*sides)
     if free is not None and needed > free:
         return f"{longest:,} tokens need about {needed >> 20:,} MiB and {free >> 20:,} MiB are free"
     return None
-
-
-def _bytes_a_token(source: Side, target: Side) -> int:
-    """An upper estimate for one sequence: caches in float32, and one layer's activations."""
-    caches = _cache_width(source) + _TARGET_CACHES * _cache_width(target)
-    widest = max(
-        getattr(s.model.config, "intermediate_size", 0) + s.model.config.hidden_size for s in (source, target)
-    )
-    return 4 * (caches + _ACTIVATIONS * widest)
-
-
-def _cache_width(side: Side) -> int:
-    """Numbers a token's keys and values take in all layers."""
-    config = side.model.config
-    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-    d = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    return 2 * config.num_hidden_layers * heads * d

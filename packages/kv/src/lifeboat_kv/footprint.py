@@ -1,0 +1,32 @@
+"""What a sequence takes in memory while it is transferred, by the token."""
+
+from __future__ import annotations
+
+from .accumulate import Side
+
+# Caches held at once in terms of the target's own: it, the mapped content, an arm, and what made it.
+_TARGET_CACHES = 4
+_ACTIVATIONS = 8
+
+
+def bytes_a_token(source: Side, target: Side) -> int:
+    """An upper estimate for one sequence: both models' caches in float32, and one layer's activations."""
+    caches = _cache_width(source) + _TARGET_CACHES * _cache_width(target)
+    widest = max(
+        getattr(s.model.config, "intermediate_size", 0) + s.model.config.hidden_size for s in (source, target)
+    )
+    return 4 * (caches + _ACTIVATIONS * widest)
+
+
+def shared_context(source: Side, target: Side) -> int | None:
+    """Tokens that both models can hold; None where neither says."""
+    contexts = [getattr(s.model.config, "max_position_embeddings", None) for s in (source, target)]
+    return min((c for c in contexts if c), default=None)
+
+
+def _cache_width(side: Side) -> int:
+    """Numbers a token's keys and values take in all layers."""
+    config = side.model.config
+    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    d = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return 2 * config.num_hidden_layers * heads * d
