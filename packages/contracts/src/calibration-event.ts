@@ -28,6 +28,19 @@ export const CostPoint = z.object({
 });
 export type CostPoint = z.infer<typeof CostPoint>;
 
+/**
+ * The shortest measured length from which on one path beats another, there and at every longer one; null for never.
+ * `transfer`: against the target's prefill, given that the pilot has answered. `with_pilot`: the pilot's prefill counted
+ * too. `escalated`: the whole escalated path with a transfer against the one without. `direct`: against the target alone.
+ */
+export const BreakEven = z.object({
+  transfer: z.number().int().nullable(),
+  with_pilot: z.number().int().nullable(),
+  escalated: z.number().int().nullable(),
+  direct: z.number().int().nullable(),
+});
+export type BreakEven = z.infer<typeof BreakEven>;
+
 export const CalibrationScores = z.looseObject({
   kl: z.number(),
   kl_p95: z.number(),

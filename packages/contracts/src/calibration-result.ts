@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CalibrationScores, CostPoint, LayerFit } from "./calibration-event";
+import { BreakEven, CalibrationScores, CostPoint, LayerFit } from "./calibration-event";
 import { ArmScore, Assessment } from "./retention";
 import { Verdict } from "./states";
 
@@ -19,6 +19,7 @@ export const CalibrationResult = z.object({
   assessment: Assessment.nullish(),
   scores: CalibrationScores.nullish(),
   cost: z.array(CostPoint).nullish(),
+  break_even: BreakEven.nullish(),
   fit: z.array(LayerFit).nullish(),
   development: z.boolean().nullish(),
   artifact: z.object({ sha256: z.string(), path: z.string().nullish(), bytes: z.number().int() }).nullable(),

@@ -103,9 +103,15 @@ export const Diagnosis = z.object({
 });
 export type Diagnosis = z.infer<typeof Diagnosis>;
 
+/** A next step, beside the warning or diagnosis that it follows from. */
+export const Advice = z.object({ code: z.string(), message: z.string() });
+export type Advice = z.infer<typeof Advice>;
+
 /** Retention beyond the fitted length, a row for each multiple; never part of the gate's number. */
 export const LongRow = z.object({
   multiple: LongMultiple,
+  /** Why there is no such row. */
+  left_out: z.string().nullish(),
   arms: z.object({
     mapper: ArmScore.nullish(),
     identity: ArmScore.nullish(),
@@ -140,6 +146,8 @@ export const Assessment = z.object({
   net_rescue: Estimate.nullable(),
   gold_gain: Estimate.nullable(),
   warnings: z.array(Warning),
+  /** What to do: after each warning, and below the gate. */
+  advice: z.array(Advice).nullish(),
   sentence: z.string(),
 });
 export type Assessment = z.infer<typeof Assessment>;

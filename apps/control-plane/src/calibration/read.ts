@@ -1,7 +1,10 @@
 import { Assessment, CalibrationOptions, CalibrationScores, CostPoint, type LayerFit } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
+import { breakEvenOf } from "@helm/pairing";
 import { z } from "zod";
 import type { CalibrationOut, CalibrationRow, ScoreSummary } from "./schema";
+
+const Cost = z.array(CostPoint);
 
 export const forRow = {
   pair: { include: { source: true, target: true } },
@@ -33,6 +36,7 @@ export function scoreSummary(score: ScoreFound, developmentOnly: boolean): Score
     pilotAlone: assessment.arms.pilot_alone?.retention ?? null,
     warnings: assessment.warnings,
     sentence: assessment.sentence,
+    paysFrom: breakEvenOf(Cost.parse(score.cost)).transfer,
     developmentOnly,
     measuredAt: score.createdAt,
   };
@@ -84,6 +88,7 @@ export interface Beside {
 
 export function calibrationPage(found: PageFound, beside: Beside): CalibrationOut {
   const { score: _, ...row } = calibrationRow(found);
+  const cost = found.score ? Cost.parse(found.score.cost) : null;
   return {
     ...row,
     attempts: found.attempts.map((attempt) => ({
@@ -97,7 +102,8 @@ export function calibrationPage(found: PageFound, beside: Beside): CalibrationOu
     })),
     assessment: found.score ? Assessment.parse(found.score.assessment) : null,
     scores: found.score ? CalibrationScores.parse(found.score.scores) : null,
-    cost: found.score ? z.array(CostPoint).parse(found.score.cost) : null,
+    cost,
+    breakEven: cost ? breakEvenOf(cost) : null,
     ...beside,
   };
 }

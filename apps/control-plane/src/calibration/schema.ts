@@ -1,5 +1,6 @@
 import {
   Assessment,
+  BreakEven,
   CalibrationOptions,
   CalibrationScores,
   CalibrationState,
@@ -23,6 +24,8 @@ export const ScoreSummary = z.object({
   pilotAlone: z.number().nullable(),
   warnings: z.array(Warning),
   sentence: z.string(),
+  /** Tokens from which a transfer beats the target's prefill; null where it never did or was not measured. */
+  paysFrom: z.number().int().nullable(),
   developmentOnly: z.boolean(),
   measuredAt: z.date(),
 });
@@ -71,6 +74,7 @@ export const CalibrationOut = z.object({
   assessment: Assessment.nullable(),
   scores: CalibrationScores.nullable(),
   cost: z.array(CostPoint).nullable(),
+  breakEven: BreakEven.nullable(),
   /** Held-out R2 of each target layer's maps, as the run said them. */
   fit: z.array(LayerFit),
   /** How many runs of this pair were scored on this corpus's gate probes, this one included; 0 without a score. */
@@ -88,6 +92,7 @@ export const CalibrationRow = CalibrationOut.omit({
   assessment: true,
   scores: true,
   cost: true,
+  breakEven: true,
   fit: true,
   gateLooks: true,
   attempts: true,

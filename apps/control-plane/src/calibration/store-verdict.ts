@@ -1,6 +1,6 @@
 import { type Assessment, type CalibrationEvent, HelmError } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
-import { assess, thresholdsOf } from "@helm/pairing";
+import { assess, longLeftOut, thresholdsOf } from "@helm/pairing";
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { readCounts } from "./counts";
@@ -51,6 +51,7 @@ async function judge(
       dtype: developmentOnly ? "float32" : "bfloat16",
       kvCosine: result.scores.kv_cosine,
       thresholds: thresholdsOf(result.manifest),
+      longLeftOut: longLeftOut(result.manifest),
     });
   } catch (error) {
     if (error instanceof HelmError && error.code === "COUNTS_REFUSED") return error;

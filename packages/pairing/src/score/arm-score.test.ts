@@ -1,8 +1,9 @@
 import type { PointCounts, SequenceCounts } from "@helm/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byPrefix, longRows, scoreOf } from "./arm-score";
+import { byPrefix, scoreOf } from "./arm-score";
 import { many, sequence } from "./fixtures";
+import { longLeftOut, longRows } from "./long-rows";
 
 function point(prefix: number, agree: [number, number, number]): PointCounts {
   const [first, early, late] = agree;
@@ -77,5 +78,20 @@ describe("rows beyond the fitted length", () => {
   });
   it("are none where the mapper was not scored there", () => {
     expect(longRows({ mapper: many(100, 1), identity: long(4, 1) })).toEqual([]);
+  });
+  it("say why they are not there, where the manifest does", () => {
+    const manifest = {
+      long: [
+        { multiple: 4, sequences: 16, left_out: null },
+        { multiple: 32, sequences: 0, left_out: "the texts are too short" },
+        { multiple: 7, left_out: "odd" },
+      ],
+    };
+    expect(longLeftOut(manifest)).toEqual([{ multiple: 32, left_out: "the texts are too short" }]);
+    expect(longRows({ mapper: long(4, 1) }, longLeftOut(manifest))).toMatchObject([
+      { multiple: 4, arms: { mapper: { retention: 1 } } },
+      { multiple: 32, left_out: "the texts are too short", arms: {} },
+    ]);
+    for (const none of [null, {}, { long: "none" }]) expect(longLeftOut(none)).toEqual([]);
   });
 });

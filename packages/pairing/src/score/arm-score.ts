@@ -1,7 +1,6 @@
-import type { ArmScore, LongRow, PointCounts, SequenceCounts } from "@helm/contracts";
+import type { ArmScore, PointCounts, SequenceCounts } from "@helm/contracts";
 import { retentionInterval } from "./bootstrap";
-import { inSplit } from "./check-counts";
-import { type BUCKETS, type CountsByArm, pool, toColumns } from "./pool";
+import { type BUCKETS, pool, toColumns } from "./pool";
 
 /** Retention of these sequences with its interval over them. */
 export function scoreOf(rows: SequenceCounts[]): ArmScore {
@@ -45,21 +44,4 @@ function sumOf(points: PointCounts[]): Pick<SequenceCounts, "first" | "early" | 
 
 function powerBelow(length: number): number {
   return 2 ** Math.floor(Math.log2(length));
-}
-
-const LONG_ARMS = ["mapper", "identity", "zero_cache"] as const;
-
-/** Rows beyond the fitted length, shortest first. They are no part of any other number. */
-export function longRows(counts: CountsByArm): LongRow[] {
-  const multiples = [4, 32] as const;
-  return multiples.flatMap((multiple) => {
-    const rowsOf = (arm: (typeof LONG_ARMS)[number]) =>
-      inSplit(counts[arm], "long").filter((row) => row.multiple === multiple);
-    if (rowsOf("mapper").length === 0) return [];
-    const scores = LONG_ARMS.map((arm) => {
-      const rows = rowsOf(arm);
-      return [arm, rows.length > 0 ? scoreOf(rows) : null] as const;
-    });
-    return [{ multiple, arms: Object.fromEntries(scores) as LongRow["arms"] }];
-  });
 }

@@ -65,7 +65,7 @@ describe("the gate", () => {
         expect(more.retention).toEqual(base.retention);
         expect(more.arms).toEqual(base.arms);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 });
@@ -154,6 +154,20 @@ describe("the diagnosis", () => {
   });
 });
 
+describe("the advice", () => {
+  const codes = (changes: Partial<SequenceCounts>, share: number, more: Partial<AssessmentInput> = {}) =>
+    assess(input(many(100, share, changes), more)).advice?.map(({ code }) => code);
+  it("says what to do after each warning and below the gate, and nothing where nothing is to be done", () => {
+    expect(codes({}, 1)).toEqual([]);
+    expect(codes({ recovered: 0 }, 1)).toEqual(["NOT_ABOVE_PILOT"]);
+    expect(codes({}, 0.5)).toEqual(["BELOW_GATE"]);
+    expect(codes({ lost: 50 }, 0.5, { kvCosine: { k: 0.5, v: 0.5 } })).toEqual([
+      "NOT_ABOVE_PILOT",
+      "MAP_WRONG",
+    ]);
+  });
+});
+
 describe("the sentence", () => {
   const rows = many(100, (i) => (i % 10 === 0 ? 0.3 : 1));
   it("gives value, interval, sequences and what was compared", () => {
@@ -172,7 +186,7 @@ describe("the sentence", () => {
         const shown = Number(/the value ([0-9.]+)/.exec(sentence)?.[1]);
         expect(shown >= gate).toBe(verdict === "CLEARED");
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
   it("claims every position only where every position agreed", () => {

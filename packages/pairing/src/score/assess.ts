@@ -1,7 +1,9 @@
 import type { Assessment, DiagnosisThresholds, Verdict, Warning } from "@helm/contracts";
-import { byDomain, byPrefix, longRows, scoreOf } from "./arm-score";
+import { adviceFor } from "./advice";
+import { byDomain, byPrefix, scoreOf } from "./arm-score";
 import { checkCounts, inSplit, PLAIN_RIDGE } from "./check-counts";
 import { DIAGNOSIS_THRESHOLDS, diagnose } from "./diagnosis";
+import { type LongLeftOut, longRows } from "./long-rows";
 import { compareWithPilot } from "./pilot";
 import { type CountsByArm, type Pooled, pool, toColumns } from "./pool";
 import { sentenceFor } from "./sentence";
@@ -20,6 +22,8 @@ export interface AssessmentInput {
   kvCosine?: { k: number; v: number };
   /** As the mapper's manifest names them. */
   thresholds?: DiagnosisThresholds;
+  /** Rows beyond the fitted length that the run left out, with its reasons. */
+  longLeftOut?: LongLeftOut[];
 }
 
 export const DEFAULT_GATE = 0.9;
@@ -66,7 +70,7 @@ export function assess(input: AssessmentInput): Assessment {
     arms,
     by_domain: byDomain(gateRows),
     by_prefix: byPrefix(gateRows),
-    long: longRows(counts),
+    long: longRows(counts, input.longLeftOut),
     diagnosis:
       verdict === "BELOW_GATE" && input.kvCosine
         ? diagnose(input.kvCosine, input.thresholds ?? DIAGNOSIS_THRESHOLDS)
@@ -76,7 +80,7 @@ export function assess(input: AssessmentInput): Assessment {
     warnings,
     sentence: "",
   };
-  return { ...assessment, sentence: sentenceFor(assessment) };
+  return { ...assessment, advice: adviceFor(assessment), sentence: sentenceFor(assessment) };
 }
 
 function findFailure(

@@ -1,6 +1,9 @@
 import type { CostPoint } from "@helm/contracts";
 import { expect, it } from "vitest";
-import { beatsFrom, paysFrom, wholeFrom } from "./break-even";
+import { breakEvenOf } from "./break-even";
+
+const paysFrom = (cost: CostPoint[]) => breakEvenOf(cost).transfer;
+const wholeFrom = (cost: CostPoint[]) => breakEvenOf(cost).with_pilot;
 
 const point = (
   tokens: number,
@@ -46,6 +49,6 @@ it("counts the pilot's prefill where the whole path is asked for", () => {
 it("compares whole paths by name", () => {
   const more = { escalated_with_transfer_ms: 80, escalated_without_transfer_ms: 100, direct_target_ms: 60 };
   const cost = [point(512, 36, 11, more)];
-  expect(beatsFrom(cost, "escalated_with_transfer_ms", "escalated_without_transfer_ms")).toBe(512);
-  expect(beatsFrom(cost, "escalated_with_transfer_ms", "direct_target_ms")).toBeNull();
+  expect(breakEvenOf(cost)).toMatchObject({ escalated: 512, direct: null });
+  expect(breakEvenOf([point(512, 36, 11)])).toMatchObject({ transfer: 512, escalated: null, direct: null });
 });

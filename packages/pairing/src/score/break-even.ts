@@ -1,4 +1,4 @@
-import type { CostPoint } from "@helm/contracts";
+import type { BreakEven, CostPoint } from "@helm/contracts";
 
 type Path =
   | "target_prefill_ms"
@@ -11,7 +11,7 @@ type Path =
  * The shortest measured length from which `ours` beats `theirs`, there and at every longer measured point; null where
  * the longest one is not beaten. Points that lack either are passed over.
  */
-export function beatsFrom(cost: readonly CostPoint[], ours: Path, theirs: Path): number | null {
+function beatsFrom(cost: readonly CostPoint[], ours: Path, theirs: Path): number | null {
   let from: number | null = null;
   for (const point of [...cost].sort((a, b) => a.tokens - b.tokens)) {
     const [own, other] = [point[ours], point[theirs]];
@@ -22,19 +22,18 @@ export function beatsFrom(cost: readonly CostPoint[], ours: Path, theirs: Path):
   return from;
 }
 
-/** Where a transfer beats the target's prefill given that the pilot has answered: what `min_tokens` rests on. */
-export function paysFrom(cost: readonly CostPoint[]): number | null {
-  return beatsFrom(cost, "transfer_ms", "target_prefill_ms");
+/** Every comparison that the reports draw, computed once. */
+export function breakEvenOf(cost: readonly CostPoint[]): BreakEven {
+  return {
+    transfer: beatsFrom(cost, "transfer_ms", "target_prefill_ms"),
+    with_pilot: beatsFrom(cost.map(withPilot), "transfer_ms", "target_prefill_ms"),
+    escalated: beatsFrom(cost, "escalated_with_transfer_ms", "escalated_without_transfer_ms"),
+    direct: beatsFrom(cost, "escalated_with_transfer_ms", "direct_target_ms"),
+  };
 }
 
 /** The other curve: the pilot's own prefill counted as well, as published tables count it. */
-export function wholeFrom(cost: readonly CostPoint[]): number | null {
-  const counted = cost.map((point) => ({
-    ...point,
-    transfer_ms:
-      point.pilot_prefill_ms === null || point.transfer_ms === null
-        ? null
-        : point.pilot_prefill_ms + point.transfer_ms,
-  }));
-  return beatsFrom(counted, "transfer_ms", "target_prefill_ms");
+function withPilot(point: CostPoint): CostPoint {
+  const { pilot_prefill_ms: pilot, transfer_ms: transfer } = point;
+  return { ...point, transfer_ms: pilot === null || transfer === null ? null : pilot + transfer };
 }

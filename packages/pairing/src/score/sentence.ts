@@ -12,27 +12,14 @@ export function sentenceFor(assessment: Omit<Assessment, "sentence">): string {
     verdict === "CLEARED"
       ? `Cleared: ${measured}; ${compared} reaches the gate of ${gateText(gate)}. ${sameTokens(retention.value)}`
       : `Below the gate: ${measured}; ${compared} does not reach the gate of ${gateText(gate)}. This mapper is not used for transfer.`;
-  return [first, ...warnings.map((warning) => WARNINGS[warning].sentence)].join(" ");
+  return [first, ...warnings.map((warning) => WARNINGS[warning])].join(" ");
 }
 
-/** What each warning says, and what there is to do about it. */
-export const WARNINGS: Record<Warning, { sentence: string; advice: string }> = {
-  NOT_ABOVE_PILOT: {
-    sentence:
-      "Warning: with the carried cache the target was not shown to answer better than the pilot alone.",
-    advice:
-      "By the default routing policy this pair is not routed. Calibrate with another method or more sequences, or keep the pilot's answers.",
-  },
-  TARGET_NOT_BETTER: {
-    sentence: "Warning: on these probes the target itself is no better than the pilot.",
-    advice:
-      "By the default routing policy this pair is not routed. Take a corpus that is hard for the pilot, or another target.",
-  },
-  GATE_OVERFITTED: {
-    sentence: "Warning: the report split scores clearly below the gate split.",
-    advice:
-      "The gate's probes were looked at too often. Trust the report split's number, and calibrate on a fresh corpus.",
-  },
+const WARNINGS: Record<Warning, string> = {
+  NOT_ABOVE_PILOT:
+    "Warning: with the carried cache the target was not shown to answer better than the pilot alone.",
+  TARGET_NOT_BETTER: "Warning: on these probes the target itself is no better than the pilot.",
+  GATE_OVERFITTED: "Warning: the report split scores clearly below the gate split.",
 };
 
 function sameTokens(value: number): string {

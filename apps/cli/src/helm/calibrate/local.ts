@@ -18,7 +18,14 @@ import {
   type PythonRun,
   runPython,
 } from "@helm/host";
-import { type AssessmentInput, assess, type CountsByArm, checkPair, thresholdsOf } from "@helm/pairing";
+import {
+  type AssessmentInput,
+  assess,
+  type CountsByArm,
+  checkPair,
+  longLeftOut,
+  thresholdsOf,
+} from "@helm/pairing";
 import type { Context } from "../../context";
 import { Failure, usage } from "../../failure";
 import { type LocatedModel, locateCorpus, locateModel, readFacts } from "../../models";
@@ -226,6 +233,7 @@ async function conclude(
     dtype: cpu ? "float32" : "bfloat16",
     kvCosine: result.scores.kv_cosine,
     thresholds: thresholdsOf(result.manifest),
+    longLeftOut: longLeftOut(result.manifest),
   });
   if (assessment instanceof Failure || assessment.failure) await discard();
   if (assessment instanceof Failure) throw assessment;

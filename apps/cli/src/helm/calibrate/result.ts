@@ -1,4 +1,5 @@
 import { type Assessment, type CalibrationResult, ExitCode } from "@helm/contracts";
+import { breakEvenOf } from "@helm/pairing";
 import type { Reported } from "./report";
 
 /** The last line of `--json`, the same from a local run and from the server's. */
@@ -21,6 +22,7 @@ export function toResult(
     assessment,
     scores,
     cost,
+    break_even: breakEvenOf(cost),
     fit,
     development,
     artifact,

@@ -1,5 +1,5 @@
 import type { CostPoint } from "@helm/contracts";
-import { beatsFrom, paysFrom, wholeFrom } from "@helm/pairing";
+import { breakEvenOf } from "@helm/pairing";
 import { type Style, table, wrap } from "../../../terminal/style";
 
 /** The parts of a transfer against both prefills, the three whole paths, and from which length each pays. */
@@ -48,16 +48,16 @@ function pathLines(measured: CostPoint[], dimHead: (lines: string[]) => string[]
 }
 
 function breakEven(measured: CostPoint[]): string[] {
+  const at = breakEvenOf(measured);
   const from = (tokens: number | null) =>
     tokens === null ? "at no measured length" : `from ${tokens.toLocaleString("en")} tokens on`;
   const lines = [
-    `Given that the pilot has answered, a transfer beats the target's own prefill ${from(paysFrom(measured))}; with the pilot's prefill counted as well, ${from(wholeFrom(measured))}.`,
+    `Given that the pilot has answered, a transfer beats the target's own prefill ${from(at.transfer)}; with the pilot's prefill counted as well, ${from(at.with_pilot)}.`,
   ];
   const decided = measured.find((point) => point.decision_tokens != null)?.decision_tokens;
   if (decided != null) {
-    const paths = beatsFrom(measured, "escalated_with_transfer_ms", "escalated_without_transfer_ms");
     lines.push(
-      `Whole paths to the target's first token, the pilot's prefill and ${decided} decoded tokens included: escalating with the transfer beats escalating without ${from(paths)}.`,
+      `Whole paths to the target's first token, the pilot's prefill and ${decided} decoded tokens included: an escalation with the transfer beats one without ${from(at.escalated)}, and the target asked directly ${from(at.direct)}.`,
     );
   }
   return lines;

@@ -24,7 +24,7 @@ export function reportLines(screen: Screen, reported: Reported): string[] {
     "",
     ...indented(wrap(assessment.sentence, inner)),
     ...section("What to do", adviceLines(reported, inner)),
-    ...section("Retention, taken apart", retentionLines(assessment, style)),
+    ...section("Retention, taken apart", retentionLines(assessment, style, inner)),
     ...section("Every arm on the same probes", ladderLines(assessment, style, inner)),
     ...section("Read together", closenessLines(reported, inner)),
     ...section("What a transfer costs, medians in ms", costLines(reported.cost, style, inner)),

@@ -1,9 +1,9 @@
 import type { ArmScore, Assessment } from "@helm/contracts";
-import { type Style, table } from "../../../terminal/style";
+import { type Style, table, wrap } from "../../../terminal/style";
 import { interval, three } from "./reported";
 
 /** The gate's number, its parts, and the rows beyond the fitted length, which are no part of it. */
-export function retentionLines(assessment: Assessment, style: Style): string[] {
+export function retentionLines(assessment: Assessment, style: Style, width: number): string[] {
   const { retention, report, by_domain: domains, by_prefix: prefixes, long } = assessment;
   const rows = [row("gate split", { ...retention, retention: retention.value })];
   for (const [domain, score] of Object.entries(domains)) rows.push(row(`  ${domain}`, score));
@@ -18,10 +18,13 @@ export function retentionLines(assessment: Assessment, style: Style): string[] {
   const head = ["", "value", "95 % interval", "1st", "2-16", "17-64", "seqs"];
   const lines = table(head, rows, [1, 2, 3, 4, 5, 6]);
   const told = lines.map((line, at) => (at === 0 ? style.dim(line) : line));
-  const beyond = (long ?? []).length > 0;
-  return beyond
-    ? [...told, style.dim("Rows beyond the fitted length stand alone; the gate never sees them.")]
-    : told;
+  const note = (text: string) => wrap(text, width).map(style.dim);
+  const leftOut = (long ?? []).flatMap(({ multiple, left_out: reason }) =>
+    reason ? note(`${multiple} x length was left out: ${reason}`) : [],
+  );
+  const beyond = (long ?? []).some(({ arms }) => arms.mapper);
+  const apart = beyond ? note("Rows beyond the fitted length stand alone; the gate never sees them.") : [];
+  return [...told, ...apart, ...leftOut];
 }
 
 function row(name: string, score: ArmScore): string[] {
