@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .accumulate import Side
+from .rope import context_tokens
 
 # Caches held at once in terms of the target's own: it, the mapped content, an arm, and what made it.
 _TARGET_CACHES = 4
@@ -19,8 +20,8 @@ def bytes_a_token(source: Side, target: Side) -> int:
 
 
 def shared_context(source: Side, target: Side) -> int | None:
-    """Tokens that both models can hold; None where neither says."""
-    contexts = [getattr(s.model.config, "max_position_embeddings", None) for s in (source, target)]
+    """Tokens that both models and their rotary frequencies can hold; None where neither says."""
+    contexts = [context_tokens(s.model, s.rope) for s in (source, target)]
     return min((c for c in contexts if c), default=None)
 
 
