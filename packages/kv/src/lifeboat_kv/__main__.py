@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_RESOURCES, HelmError
+from .compare.command import add_parser as add_methods
+from .errors import EXIT_FAILED, EXIT_INTERRUPTED, HelmError
 from .evaluate.command import add_parser as add_evaluate
 from .events import Events
+from .resources import as_resource_error
 
 LOG = logging.getLogger("lifeboat_kv")
 
@@ -24,7 +26,8 @@ class _Interrupted(BaseException):
 def main(argv: list[str] | None = None) -> int:
     """Runs one verb; returns its exit code."""
     arguments = _parser().parse_args(argv)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    level = logging.DEBUG if os.environ.get("LIFEBOAT_KV_DEBUG") else logging.INFO
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     events = Events()
@@ -33,8 +36,6 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     except HelmError as error:
         return _failed(events, error.code, error.message, error.exit_code)
-    except MemoryError:
-        return _failed(events, "MEMORY_SHORT", "this host's memory did not suffice", EXIT_RESOURCES)
     except _Interrupted:
         return _failed(
             events, "INTERRUPTED", "stopped by a signal; nothing half-written is left", EXIT_INTERRUPTED
@@ -42,9 +43,13 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
-    except Exception as error:  # the last line of defence: typed for the reader, whole for the log
-        LOG.exception("unexpected failure")
-        return _failed(events, "UNEXPECTED", f"{type(error).__name__}: {error}", EXIT_FAILED)
+    except Exception as error:
+        if short := as_resource_error(error):
+            return _failed(events, short.code, short.message, short.exit_code)
+        # The last line of defence: typed and one line for the reader, whole for who asks for it.
+        LOG.debug("unexpected failure", exc_info=True)
+        reason = " ".join(str(error).split())[:300]
+        return _failed(events, "UNEXPECTED", f"{type(error).__name__}: {reason}", EXIT_FAILED)
 
 
 def _interrupt(*_: Any) -> None:
@@ -55,7 +60,11 @@ def _interrupt(*_: Any) -> None:
 
 def _failed(events: Events, code: str, message: str, exit_code: int) -> int:
     LOG.error("%s: %s", code, message)
-    events.send("failed", code=code, message=message, exit_code=exit_code)
+    try:
+        events.send("failed", code=code, message=message, exit_code=exit_code)
+    except OSError:
+        # Standard output is closed or its disk full: the exit code alone has to say it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return exit_code
 
 
@@ -142,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--corpus-column", help="the text's column, default text, else messages")
     one.add_argument("--corpus-store", type=Path, help="folder for downloads and the register of digests")
     one.add_argument("--k", type=int, default=4, help="source layers for each target layer")
-    one.add_argument("--method", default="renorm")
+    one.add_argument("--method", default="default", help="a way to fit, or default: what measures best")
     one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
     one.add_argument("--out", type=Path, default=Path(".helm/artifacts"))
     one.add_argument("--seed", type=int, default=0)
@@ -169,6 +178,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--threads", type=int)
     one.set_defaults(run=_decode)
     add_evaluate(verbs)
+    add_methods(verbs)
     return parser
 
 

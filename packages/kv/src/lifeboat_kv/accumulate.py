@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from .attention_mass import QUERY_STEP, AttentionMass, watching
-from .capture import batches, content_rows, padded, prefill
+from .capture import batches, padded, prefill
 from .corpus import Sequence
 from .methods import ATTENTION, FIRST_POSITIONS
 from .moments import Moments
-from .passes import Pass, Widths, nearest_layers
+from .passes import PARTS, Pass, Widths, nearest_layers
 from .prenorm import recording_prenorm
 from .rope import Rope
 from .row_weights import row_weights
@@ -52,11 +52,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a pass adds up. `weightings` of the pair's rows; `own` is the self-map's, None for no self-map,
-    which reads `nearest` layers. `prenorm` are the weightings that also need pre-norm target keys."""
+    """What a pass adds up. `own` is the weighting of the self-map, which reads `nearest` layers, None for no
+    self-map. `prenorm` are the weightings that also need pre-norm target keys."""
 
     one: Pass
-    weightings: tuple[str, ...]
     own: str | None
     nearest: int
     prenorm: frozenset[str] = frozenset()
@@ -103,7 +102,7 @@ def accumulate(
     done. Errors: NumericsError.
     """
     sums = _empty(widths, wanted, device)
-    needs_mass = ATTENTION in (*wanted.weightings, wanted.own)
+    needs_mass = ATTENTION in wanted.one.weightings
     done = 0
     for group in batches(sequences, batch_tokens):
         lengths = [len(s.tokens) for s in group]
@@ -114,11 +113,11 @@ def accumulate(
             watching(target.model, mass) if mass else nullcontext(),
             recording_prenorm(target.model) if wanted.prenorm else nullcontext([]) as before_norm,
         ):
-            there = content_rows(prefill(target.model, ids)[0], target.rope)
-        here = content_rows(prefill(source.model, ids)[0], source.rope)
+            there = _content(target, ids, rows)
+        here = _content(source, ids, rows)
         weights = {
             name: row_weights(name, rows, lengths, [exact(s) for s in group], mass.paid if mass else None)
-            for name in {*wanted.weightings, *([wanted.own] if wanted.own else [])}
+            for name in wanted.one.weightings
         }
         _add(sums, wanted, rows, here, there, before_norm, weights)
         done += sum(lengths)
@@ -137,10 +136,10 @@ def _empty(widths: Widths, wanted: Wanted, device: torch.device | str) -> Gather
     own: dict[str, Joint] = {}
     layers = wanted.one.layers
     for part in wanted.one.parts:
-        for name in wanted.weightings:
+        for name in wanted.one.weightings:
             after, before = _pair_columns(widths, layers, part == "k" and name in wanted.prenorm)
             pair[part, name] = _joint(after, before, device)
-        if wanted.own is not None:
+        if wanted.own in wanted.one.weightings:
             prenorm = part == "k" and wanted.own in wanted.prenorm
             own[part] = _joint(*_own_columns(widths, layers, wanted.nearest, prenorm), device)
     return Gathered(pair, own)
@@ -190,6 +189,22 @@ def _written(
     return after, at(after.total) if prenorm else None
 
 
+def _content(side: Side, ids: Tensor, rows: tuple[Tensor, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    """What a cache holds of the chosen rows: content keys and values by layer, float32 [N, h * d]."""
+    keys, values = [], []
+    for k, v in prefill(side.model, ids)[0]:
+        rotated = _picked(k, rows).float().transpose(0, 1)  # [h, N, d]
+        keys.append(side.rope.strip(rotated, rows[1]).transpose(0, 1).flatten(1))
+        values.append(_picked(v, rows).float().flatten(1))
+    return keys, values
+
+
+def _picked(layer: Tensor, rows: tuple[Tensor, Tensor]) -> Tensor:
+    """[B, h, T, d] -> [N, h, d] at the chosen (batch index, position)."""
+    batch, position = (index.to(layer.device) for index in rows)
+    return layer[batch, :, position]
+
+
 def _add(
     sums: Gathered,
     wanted: Wanted,
@@ -201,25 +216,29 @@ def _add(
 ) -> None:
     layers = wanted.one.layers
     for part in wanted.one.parts:
-        index = ("k", "v").index(part)
-        read = [_picked(t, rows) for t in here[index]]
-        written = [_picked(there[index][layer], rows) for layer in layers]
-        raw = [_picked(before_norm[layer], rows) for layer in layers] if before_norm and part == "k" else []
-        features = torch.cat([*read, *written, *raw], dim=-1)
-        for name in wanted.weightings:
+        index = PARTS.index(part)
+        raw: list[Tensor] = []
+        if before_norm and part == "k":
+            raw = [_picked(before_norm[layer], rows).float().flatten(1) for layer in layers]
+        features = torch.cat([*here[index], *(there[index][layer] for layer in layers), *raw], dim=-1)
+        for name in wanted.one.weightings:
             joint = sums.pair[part, name]
-            joint.moments.add(features[:, : (joint.onto_prenorm or joint.columns).total], weights[name])
+            _take(joint.moments, features[:, : (joint.onto_prenorm or joint.columns).total], weights[name])
         if part in sums.own:
             joint = sums.own[part]
+            own = [there[index][layer] for layer in joint.columns.read]
             rest = raw if joint.onto_prenorm else []
-            own = [_picked(there[index][layer], rows) for layer in joint.columns.read]
-            joint.moments.add(torch.cat([*own, *rest], dim=-1), weights[wanted.own])
+            _take(joint.moments, torch.cat([*own, *rest], dim=-1), weights[wanted.own])
 
 
-def _picked(layer: Tensor, rows: tuple[Tensor, Tensor]) -> Tensor:
-    """[B, h, T, d] -> [N, h * d]: head, then dimension, of the chosen (batch index, position)."""
-    batch, position = (index.to(layer.device) for index in rows)
-    return layer[batch, :, position].flatten(1)
+def _take(moments: Moments, rows: Tensor, weights: Tensor | None) -> None:
+    """Adds the rows that count at all."""
+    if weights is None:
+        moments.add(rows)
+        return
+    weights = weights.to(rows.device)
+    counted = weights > 0
+    moments.add(rows[counted], weights[counted])
 
 
 def _chosen_rows(group: list[Sequence], stride: int, seed: int) -> tuple[Tensor, Tensor]:

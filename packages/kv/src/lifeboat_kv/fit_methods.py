@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .accumulate import Gathered, Joint, Wanted
+from .accumulate import Gathered, Wanted
 from .errors import UsageError
 from .fit import Fit, PartFit, Sums, fit_full_head, fit_head_local
 from .mapper import K_NORM
 from .methods import Method
-from .passes import Needs, Pass, nearest_layers
+from .passes import PARTS, Needs, Pass, nearest_layers
 
 # Gathers what a pass wants over one split, "fit" or "select".
 Gather = Callable[[str, Wanted], Gathered]
+
+
+# Rows, head-local, onto pre-norm keys, layers a map: what a method's fit of one part depends on.
+FitKey = tuple[str, bool, bool, int]
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,12 @@ def check_k(k: int, source_layers: int) -> None:
 
 def needs_of(methods: Sequence[Method], own: Method | None, k: int, normalised: bool) -> Needs:
     """What the passes have to hold for `methods` side by side and the self-map of `own`."""
+    every = [*methods, *([own] if own else [])]
     return Needs(
-        k=k,
-        weightings=len({m.rows for m in methods}),
-        prenorm=normalised and any(m.ending == K_NORM for m in methods),
-        self_map=own is not None,
+        k=max([k, *(m.k for m in methods if m.k is not None)]),
+        weightings=tuple(dict.fromkeys(m.rows for m in every)),
+        own=own.rows if own else None,
+        prenorm=normalised and any(m.ending == K_NORM for m in every),
     )
 
 
@@ -66,77 +71,63 @@ def fit_methods(
     layers nearest to each. `progress` is told maps done, of how many, and whether the last pass is on.
     Errors: UsageError K_TOO_LARGE; NumericsError.
     """
-    check_k(k, shape.source_layers)
+    for count in {k, *(m.k for m in methods if m.k is not None)}:
+        check_k(count, shape.source_layers)
     nearest = min(k, shape.target_layers)
-    raw = {m.rows for m in (*methods, *([own] if own else [])) if _onto_raw(m, shape, "k")}
-    weightings = tuple(dict.fromkeys(m.rows for m in methods))
-    found: dict[tuple[str, tuple[str, bool, bool]], dict[int, PartFit]] = {}
-    self_map: dict[str, dict[int, PartFit]] = {}
-    kinds = {(part, _key(m, shape, part)): m for m in methods for part in ("k", "v")}
-    total = sum(
-        (sum(1 for part, _ in kinds if part in one.parts) + len(one.parts) * (own is not None))
-        * len(one.layers)
-        for one in passes
-    )
-    done = 0
-    for one in passes:
-        onto_raw = frozenset(raw) if "k" in one.parts else frozenset()
-        wanted = Wanted(one, weightings, own.rows if own else None, nearest, onto_raw)
+    jobs = _jobs(methods, own, shape, k)
+    raw = frozenset(job.key[0] for job in jobs if job.key[2])
+    found: dict[_Job, dict[int, PartFit]] = {job: {} for job in jobs}
+    todo = [[job for job in jobs if job.part in p.parts and job.key[0] in p.weightings] for p in passes]
+    total, done = sum(len(now) * len(p.layers) for now, p in zip(todo, passes, strict=True)), 0
+    for one, now in zip(passes, todo, strict=True):
+        wanted = Wanted(one, own.rows if own else None, nearest, raw if "k" in one.parts else frozenset())
         fit, select = gather("fit", wanted), gather("select", wanted)
-
-        def tell(last: bool = one is passes[-1]) -> None:
-            nonlocal done
-            done += 1
-            progress(done, total, last)
-
-        for (part, key), method in kinds.items():
-            if part not in one.parts:
-                continue
-            sums = _sums(fit.pair[part, method.rows], select.pair[part, method.rows], key[2])
+        for job in now:
+            sums = _sums(fit, select, job)
             for layer in one.layers:
-                readable = range(shape.source_layers)
-                fitted = _fit(sums, layer, readable, k, method, shape.source_heads, shape.target_heads)
-                found.setdefault((part, key), {})[layer] = fitted
-                tell()
-        for part in one.parts if own else ():
-            sums = _sums(fit.own[part], select.own[part], _onto_raw(own, shape, part))
-            for layer in one.layers:
-                readable = nearest_layers(layer, nearest, shape.target_layers)
-                fitted = _fit(sums, layer, readable, nearest, own, shape.target_heads, shape.target_heads)
-                self_map.setdefault(part, {})[layer] = fitted
-                tell()
+                found[job][layer] = _fit_one(sums, layer, job, shape, nearest)
+                done += 1
+                progress(done, total, one is passes[-1])
 
-    def whole(by_part: Callable[[str], dict[int, PartFit]]) -> Fit:
-        keys, values = by_part("k"), by_part("v")
-        return Fit(*([part[layer] for layer in range(shape.target_layers)] for part in (keys, values)))
+    def whole(method: Method, own: bool) -> Fit:
+        parts = (found[_job(part, method, own, shape, k)] for part in PARTS)
+        return Fit(*([part[layer] for layer in range(shape.target_layers)] for part in parts))
 
-    by_method = {m.name: whole(lambda part, m=m: found[part, _key(m, shape, part)]) for m in methods}
-    return Fits(by_method, whole(self_map.__getitem__) if own else None)
+    return Fits({m.name: whole(m, False) for m in methods}, whole(own, True) if own else None)
 
 
-def _onto_raw(method: Method, shape: PairShape, part: str) -> bool:
-    """Whether keys are fitted onto the target's rows before k_norm."""
-    return part == "k" and method.ending == K_NORM and shape.normalised
+@dataclass(frozen=True)
+class _Job:
+    """Keys or values of one fit: of the pair, or with `own` of the target onto itself."""
+
+    part: str
+    key: FitKey
+    own: bool
 
 
-def _key(method: Method, shape: PairShape, part: str) -> tuple[str, bool, bool]:
-    """What a method's fit of one part depends on; methods that agree in it share the fit."""
-    return method.rows, method.head_local, _onto_raw(method, shape, part)
+def _jobs(methods: Sequence[Method], own: Method | None, shape: PairShape, k: int) -> list[_Job]:
+    """What has to be fitted, each once, however many methods share it."""
+    wanted = [(m, False) for m in methods] + ([(own, True)] if own else [])
+    return list(dict.fromkeys(_job(part, m, o, shape, k) for m, o in wanted for part in PARTS))
 
 
-def _sums(fit: Joint, select: Joint, raw: bool) -> Sums:
-    return Sums(fit.moments, select.moments, fit.onto_prenorm if raw else fit.columns)
+def _job(part: str, method: Method, own: bool, shape: PairShape, k: int) -> _Job:
+    raw = part == "k" and method.ending == K_NORM and shape.normalised
+    return _Job(part, (method.rows, method.head_local, raw, k if own else method.k or k), own)
 
 
-def _fit(
-    sums: Sums,
-    layer: int,
-    readable: Sequence[int],
-    k: int,
-    method: Method,
-    source_heads: int,
-    target_heads: int,
-) -> PartFit:
-    if method.head_local:
-        return fit_head_local(sums, layer, readable, k, source_heads, target_heads)
+def _sums(fit: Gathered, select: Gathered, job: _Job) -> Sums:
+    both = [g.own[job.part] if job.own else g.pair[job.part, job.key[0]] for g in (fit, select)]
+    columns = both[0].onto_prenorm if job.key[2] else both[0].columns
+    return Sums(both[0].moments, both[1].moments, columns)
+
+
+def _fit_one(sums: Sums, layer: int, job: _Job, shape: PairShape, nearest: int) -> PartFit:
+    _, head_local, _, k = job.key
+    readable: Sequence[int] = range(shape.source_layers)
+    heads = shape.source_heads
+    if job.own:
+        readable, heads, k = nearest_layers(layer, nearest, shape.target_layers), shape.target_heads, nearest
+    if head_local:
+        return fit_head_local(sums, layer, readable, k, heads, shape.target_heads)
     return fit_full_head(sums, layer, readable, k)

@@ -42,7 +42,7 @@ def fit_run(run: Run, methods: Sequence[Method], own: Method | None) -> Fits:
             exact=exact,
             stride=stride,
             seed=options.seed,
-            batch_tokens=options.batch_tokens,
+            batch_tokens=run.batch_tokens,
             device=run.device,
             progress=lambda done: events.progress(before + done, total, "tokens"),
         )

@@ -28,7 +28,8 @@ class Method:
 
     `ending`: RENORM fits onto post-norm keys and re-normalises, K_NORM fits onto pre-norm keys and ends
     with the target's k_norm, None leaves keys as the map gives them; without k_norm in the target all
-    three are the same. `constant_head`: keep the template's first tokens exactly. `summary` is for people.
+    three are the same. `constant_head`: keep the template's first tokens exactly. `k`: source layers a
+    map where that is not the run's. `summary` is for people.
     """
 
     name: str
@@ -37,27 +38,26 @@ class Method:
     head_local: bool = False
     ending: str | None = None
     constant_head: bool = True
+    k: int | None = None
 
 
 _ALL = (
     Method("ridge", "plain ridge on all heads, every row alike: the published baseline", constant_head=False),
-    Method("attention", "rows weighted by the target's own attention, exact first tokens", ATTENTION),
-    Method("head-local", "each head reads one source head a layer, exact first tokens", head_local=True),
+    Method("attention", "rows weighted by the attention the target pays them", ATTENTION),
+    Method("renorm", "keys brought back to the norm that the target's k_norm gives them", ending=RENORM),
+    Method("renorm-first", "renorm with the first positions counted 32-fold", FIRST, ending=RENORM),
+    Method("renorm-attention", "renorm with rows weighted by attention", ATTENTION, ending=RENORM),
+    Method("prenorm", "keys fitted before the target's k_norm, which then ends them", ending=K_NORM),
+    Method("prenorm-attention", "prenorm with rows weighted by attention", ATTENTION, ending=K_NORM),
+    Method("head-local", "each head reads one source head of each layer, found in the data", head_local=True),
+    Method("head-local-renorm", "head-local with renorm's ending", head_local=True, ending=RENORM),
     Method(
-        "renorm",
-        "first positions weighted, keys brought back to the target's norm, exact first tokens",
-        FIRST,
+        "head-local-renorm-attention",
+        "head-local-renorm with rows weighted by attention",
+        ATTENTION,
+        head_local=True,
         ending=RENORM,
     ),
-    Method(
-        "prenorm",
-        "first positions weighted, fitted onto keys before the target's norm, exact first tokens",
-        FIRST,
-        ending=K_NORM,
-    ),
-    Method("renorm-attention", "renorm with rows weighted by attention", ATTENTION, ending=RENORM),
-    Method("prenorm-attention", "prenorm with rows weighted by attention", ATTENTION, ending=K_NORM),
-    Method("head-local-renorm", "head-local with renorm's rows and ending", FIRST, True, RENORM),
 )
 METHODS = {method.name: method for method in _ALL}
 DEFAULT_METHOD = "renorm"

@@ -26,7 +26,7 @@ from .memory import memory_budget
 from .methods import DEFAULT_METHOD, METHODS, Method, method_named
 from .models import end_tokens, load_model, load_tokenizer
 from .pair_check import check_pair
-from .passes import Pass, Widths, plan_passes
+from .passes import Pass, Widths, batch_within, plan_passes
 from .resources import check_out_folder
 from .rope import Rope
 
@@ -54,7 +54,10 @@ class Options:
 
 @dataclass
 class Run:
-    """What the stages hand on. `gammas` are the target's k_norm weights by layer, None without k_norm."""
+    """What the stages hand on. `gammas` are the target's k_norm weights by layer, None without k_norm.
+
+    `batch_tokens` is what the capture runs at once, `passes` how often it runs.
+    """
 
     options: Options
     events: Events
@@ -68,6 +71,7 @@ class Run:
     corpus: Corpus
     head: ConstantHead | None
     gammas: list[torch.Tensor] | None
+    batch_tokens: int
     passes: list[Pass]
 
     @property
@@ -82,7 +86,7 @@ class Run:
 def open_run(options: Options, events: Events, methods: list[Method] | None = None) -> Run:
     """Checks everything that can be wrong before anything is computed; sends "started" and stage inspect.
 
-    `methods` are fitted side by side, by default the run's own and the plain ridge.
+    `methods` are fitted side by side; by default the run's own with its self-map, and the plain ridge.
     Errors: HelmError of every kind, with its exit code.
     """
     method = method_named(options.method)
@@ -93,12 +97,7 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
     target_facts = inspect_model(options.target_model)
     check_pair(source_facts, target_facts)
     check_k(options.k, int(source_facts["num_hidden_layers"]))
-    passes = plan_passes(
-        widths_of(source_facts, target_facts),
-        needs_of(methods or with_baseline(method), method, options.k, bool(target_facts.get("k_norm"))),
-        options.batch_tokens,
-        memory_budget(source_facts, target_facts, device),
-    )
+    budget = memory_budget(source_facts, target_facts, device)
     tokenizer = load_tokenizer(options.target_model)
     corpus = load_corpus(
         options.corpus,
@@ -107,6 +106,11 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
         column=options.corpus_column,
         store=options.corpus_store,
     )
+    widths = widths_of(source_facts, target_facts)
+    normalised = bool(target_facts.get("k_norm"))
+    needs = needs_of(methods or with_baseline(method), None if methods else method, options.k, normalised)
+    batch_tokens = batch_within(widths, options.batch_tokens, corpus.sizes.seq_len, budget)
+    passes = plan_passes(widths, needs, batch_tokens, budget)
     events.send(
         "started",
         pair={"source": source_facts, "target": target_facts},
@@ -140,6 +144,7 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
         corpus,
         head,
         norm_weights(target.model),
+        batch_tokens,
         passes,
     )
 

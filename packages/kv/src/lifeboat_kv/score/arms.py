@@ -5,8 +5,8 @@ The arm without re-rotation exists here alone; no flag, configuration or manifes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -35,13 +35,21 @@ class Group:
 
 @dataclass(frozen=True)
 class Rivals:
-    """What is scored: the mapper, the map of the target onto itself, and the plain ridge beside them."""
+    """What is scored: the mapper, the map of the target onto itself, and the plain ridge beside them.
+
+    `others` are further mappers of the pair under names of their own, each with its own constant head.
+    """
 
     mapper: Mapper
     self_map: Mapper | None
     plain_ridge: Mapper | None
     source_rope: Rope
     target_rope: Rope
+    others: Mapping[str, Mapper] = field(default_factory=dict)
+
+    def head_of(self, arm: str) -> ConstantHead | None:
+        """The stored head an arm gets: the mapper's, so that rivals have the same ends."""
+        return (self.others.get(arm) or self.mapper).head
 
 
 def mapped_content(rivals: Rivals, group: Group) -> list[LayerKV]:
@@ -68,11 +76,14 @@ def arms_of(
         "self_map": lambda: _transfer(rivals.self_map, group.target, rope, rope, at),
         "plain_ridge": lambda: _transfer(rivals.plain_ridge, group.source, rivals.source_rope, rope, at),
     }
+    for name, other in rivals.others.items():
+        makers[name] = lambda other=other: _transfer(other, group.source, rivals.source_rope, rope, at)
     for name in names:
         layers = makers[name]()
         # The identity arm proves the machinery: nothing of it may be replaced by something exact.
-        if name != "identity" and rivals.mapper.head is not None:
-            put_head(layers, rivals.mapper.head, rope, group.sequences)
+        head = rivals.head_of(name)
+        if name != "identity" and head is not None:
+            put_head(layers, head, rope, group.sequences)
         yield name, layers
 
 
