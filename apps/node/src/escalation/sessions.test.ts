@@ -28,6 +28,23 @@ it("never lets a session that escalated go back to the pilot by itself, and stay
   expect(few.holder("a", "0")).toBeNull();
 });
 
+it("takes room from the tenant that holds most, never from one that holds fewer", () => {
+  const sessions = new Sessions(100);
+  for (let n = 0; n < 20; n++) sessions.record("small", String(n), "target");
+  for (let n = 0; n < 5_000; n++) {
+    sessions.record("greedy", String(n), "pilot");
+    sessions.record("greedy", `x${n}`, "target");
+  }
+  expect(sessions.size).toBe(100);
+  for (let n = 0; n < 20; n++) expect(sessions.holder("small", String(n))).toBe("target");
+  expect(sessions.holder("greedy", "x4999")).toBe("target");
+  expect(sessions.holder("greedy", "0")).toBeNull();
+  // Two names that run together to the same text are two sessions.
+  sessions.record("a", "bc", "target");
+  sessions.record("ab", "c", "pilot");
+  expect([sessions.holder("a", "bc"), sessions.holder("ab", "c")]).toEqual(["target", "pilot"]);
+});
+
 it("forgets a session that was idle too long, and has none without a name", () => {
   let now = 0;
   const sessions = new Sessions(10, 1_000, () => now);

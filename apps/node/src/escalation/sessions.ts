@@ -6,9 +6,13 @@ interface Entry {
   touched: number;
 }
 
-/** Bounded and forgetful: the session used longest ago goes first, and none stays beyond its idle time. */
+/**
+ * Bounded and forgetful: none stays beyond its idle time, and where there is no room the tenant with most sessions
+ * loses the one it used longest ago. So nobody can push out the sessions of tenants that hold fewer.
+ */
 export class Sessions {
-  private readonly entries = new Map<string, Entry>();
+  private readonly tenants = new Map<string, Map<string, Entry>>();
+  private count = 0;
 
   constructor(
     private readonly most = 10_000,
@@ -17,16 +21,15 @@ export class Sessions {
   ) {}
 
   get size(): number {
-    return this.entries.size;
+    return this.count;
   }
 
   holder(tenant: string, session: string | null): SessionHolder | null {
     if (session === null) return null;
-    const key = sessionKey(tenant, session);
-    const entry = this.entries.get(key);
+    const entry = this.tenants.get(tenant)?.get(session);
     if (!entry) return null;
     if (this.now() - entry.touched > this.idleMs) {
-      this.entries.delete(key);
+      this.forget(tenant, session);
       return null;
     }
     return entry.holder;
@@ -35,16 +38,29 @@ export class Sessions {
   /** Remembers who answered; a session that escalated stays on the target. */
   record(tenant: string, session: string | null, holder: SessionHolder): void {
     if (session === null) return;
-    const key = sessionKey(tenant, session);
     const kept = this.holder(tenant, session) === "target" ? "target" : holder;
-    this.entries.delete(key);
-    this.entries.set(key, { holder: kept, touched: this.now() });
-    if (this.entries.size <= this.most) return;
-    const oldest = this.entries.keys().next().value;
-    if (oldest !== undefined) this.entries.delete(oldest);
+    this.forget(tenant, session);
+    const own = this.tenants.get(tenant) ?? new Map<string, Entry>();
+    this.tenants.set(tenant, own);
+    own.set(session, { holder: kept, touched: this.now() });
+    this.count += 1;
+    if (this.count > this.most) this.makeRoom();
   }
-}
 
-function sessionKey(tenant: string, session: string): string {
-  return `${tenant.length}:${tenant}${session}`;
+  private makeRoom(): void {
+    let largest = "";
+    let held = 0;
+    for (const [tenant, own] of this.tenants) {
+      if (own.size > held) [largest, held] = [tenant, own.size];
+    }
+    const oldest = this.tenants.get(largest)?.keys().next().value;
+    if (oldest !== undefined) this.forget(largest, oldest);
+  }
+
+  private forget(tenant: string, session: string): void {
+    const own = this.tenants.get(tenant);
+    if (!own?.delete(session)) return;
+    this.count -= 1;
+    if (own.size === 0) this.tenants.delete(tenant);
+  }
 }
