@@ -7,9 +7,8 @@ import type { Exchange, GatewayResources } from "./resources";
 /** An exact count of the prompt's tokens by the engine that will run it, and the ids where there is one prompt. */
 export interface PromptCount {
   tokens: number;
-  prompts: number;
-  /** Tokens of the longest prompt. */
-  longest: number;
+  /** Tokens of each prompt: memory is counted in whole blocks, so that no mean may stand for them. */
+  lengths: readonly number[];
   ids: readonly number[] | null;
 }
 
@@ -32,11 +31,10 @@ export async function countPrompt(x: Exchange, model: string): Promise<PromptCou
     );
     if (!("messages" in ask)) throw badRequest("messages", "messages must be a list of messages.");
     const { tokens } = await x.engine.client.tokenize({ ...ask, model }, limits);
-    return { tokens: tokens.length, prompts: 1, longest: tokens.length, ids: tokens };
+    return { tokens: tokens.length, lengths: [tokens.length], ids: tokens };
   }
   const prompts = readPrompts(body.prompt);
-  let total = 0;
-  let longest = 0;
+  const lengths: number[] = [];
   let ids: readonly number[] = [];
   for (const prompt of prompts) {
     if (typeof prompt === "string") {
@@ -44,10 +42,10 @@ export async function countPrompt(x: Exchange, model: string): Promise<PromptCou
       const ask = special === undefined ? {} : { add_special_tokens: special };
       ids = (await x.engine.client.tokenize({ ...ask, model, prompt }, limits)).tokens;
     } else ids = prompt;
-    total += ids.length;
-    longest = Math.max(longest, ids.length);
+    lengths.push(ids.length);
   }
-  return { tokens: total, prompts: prompts.length, longest, ids: prompts.length === 1 ? ids : null };
+  const tokens = lengths.reduce((sum, length) => sum + length, 0);
+  return { tokens, lengths, ids: prompts.length === 1 ? ids : null };
 }
 
 function readPrompts(prompt: unknown): (string | number[])[] {
@@ -107,8 +105,8 @@ function ask(
   const gate = x.engine.gates.get(model);
   const memory = x.engine.memory.models[model];
   if (!gate || !memory) throw noCapacity(`The engine has not measured ${model} yet.`);
-  const each = Math.ceil(count.tokens / count.prompts);
-  const bytes = count.prompts * cacheBytes(memory, each, maxTokens, x.generation.n);
+  let bytes = 0;
+  for (const length of count.lengths) bytes += cacheBytes(memory, length, maxTokens, x.generation.n);
   return gate.admit({ tenant: x.tenant.id, bytes, deadlineMs, signal: x.signal });
 }
 

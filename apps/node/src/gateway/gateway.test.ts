@@ -17,10 +17,16 @@ describe("who may ask", () => {
   });
 
   it("keeps what belongs to the gateway to itself", async () => {
-    for (const field of ["kv_transfer_params", "cache_salt"]) {
-      const answer = await on.ask(chat({ [field]: {} }));
-      expect(answer.status).toBe(400);
-      expect(answer.body.error.param).toBe(field);
+    for (const field of ["kv_transfer_params", "cache_salt", "vllm_xargs", "priority", "request_id"]) {
+      for (const value of [{}, null, 0, "x"]) {
+        for (const model of [undefined, "pilot"]) {
+          const answer = await on.ask(chat({ model, [field]: value }));
+          expect(answer.status).toBe(400);
+          expect(answer.body.error.param).toBe(field);
+        }
+        expect((await on.ask({ prompt: "one", [field]: value }, "/v1/completions")).status).toBe(400);
+        expect((await on.ask(chat({ [field]: value }), "/v1/helm/escalate")).status).toBe(400);
+      }
     }
     expect(on.engine.calls).toHaveLength(0);
   });
@@ -170,6 +176,22 @@ describe("admission", () => {
   it("counts the bound that the engine goes by", async () => {
     const body = { model: "pilot", prompt: "one two", max_completion_tokens: 1, max_tokens: 100_000 };
     expect((await on.ask(body, "/v1/completions")).status).toBe(413);
+  });
+
+  it("reserves for several prompts what each of them takes, not their mean", async () => {
+    const gate = on.gateway.resources.engine()?.gates.get("pilot");
+    const reserved: number[] = [];
+    const real = gate?.admit.bind(gate);
+    if (gate && real)
+      gate.admit = (ask) => {
+        reserved.push(ask.bytes);
+        return real(ask);
+      };
+    // Blocks of 16 tokens, 64 bytes a token: with one answer token prompts of 1, 16 and 17 take 1, 1 and 2 blocks.
+    const prompt = [1, 16, 17].map((length) => Array.from({ length }, () => 7));
+    await on.ask({ model: "pilot", prompt, max_tokens: 1 }, "/v1/completions");
+    await on.ask({ model: "pilot", prompt: prompt.slice(0, 2), max_tokens: 1, n: 2 }, "/v1/completions");
+    expect(reserved).toEqual([4 * 1024, (2 + 1 + 0) * 1024]);
   });
 
   it("is 503 while no engine is on the serving path", async () => {

@@ -20,8 +20,11 @@ export interface Generation {
   body: JsonBody;
 }
 
-/** Fields the gateway sets and never lets a caller set. */
-const ours = ["kv_transfer_params", "cache_salt"];
+/**
+ * Fields the gateway sets and never lets a caller set; a `priority` would overtake other tenants in the engine,
+ * a `request_id` could meet another's, and `vllm_xargs` reaches whatever an engine's plug-ins listen to.
+ */
+const ours = ["kv_transfer_params", "cache_salt", "vllm_xargs", "priority", "request_id"];
 
 export function readGeneration(endpoint: Endpoint, given: JsonBody, development: boolean): Generation {
   for (const field of ours) {

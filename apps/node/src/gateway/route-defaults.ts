@@ -19,7 +19,7 @@ export function roomFor(
   fallback: number,
 ): number {
   const lengths = models.map((name) => x.engine.models.get(name)?.max_model_len ?? Number.POSITIVE_INFINITY);
-  return Math.max(1, Math.min(fallback, Math.min(...lengths) - count.longest));
+  return Math.max(1, Math.min(fallback, Math.min(...lengths) - Math.max(...count.lengths)));
 }
 
 export function withMaxTokens(generation: Generation, maxTokens: number): JsonBody {

@@ -18,7 +18,7 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
   const { pilot, target } = view.pair;
   const count = await countPrompt(x, pilot);
   const maxTokens = routeMaxTokens(x, view, count);
-  if (count.prompts > 1) throw badRequest("prompt", "a routed request takes one prompt.");
+  if (count.lengths.length > 1) throw badRequest("prompt", "a routed request takes one prompt.");
   const room = await admit(gw, x, pilot, count, maxTokens);
   const targetInstead = async (failed: EngineError) => {
     x.log.warn({ err: failed }, "the pilot failed; the target answers");
