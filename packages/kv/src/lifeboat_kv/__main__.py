@@ -14,6 +14,7 @@ from .compare.command import add_parser as add_methods
 from .errors import EXIT_FAILED, EXIT_INTERRUPTED, HelmError
 from .evaluate.command import add_parser as add_evaluate
 from .events import Events
+from .measure_commands import add_parsers as add_measures
 from .resources import as_resource_error
 
 LOG = logging.getLogger("lifeboat_kv")
@@ -178,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--threads", type=int)
     one.set_defaults(run=_decode)
     add_evaluate(verbs)
+    add_measures(verbs)
     add_methods(verbs)
     return parser
 

@@ -6,17 +6,24 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from .accumulate import Side
+from .artifact import read_mapper
 from .cache import LayerKV, build_cache
 from .capture import body
+from .devices import choose_device
+from .events import Events
+from .facts import inspect_model
 from .footprint import bytes_a_token, shared_context
 from .mapper import Mapper
 from .memory import free_bytes
+from .models import dtype_for, load_model
+from .rope import Rope
 from .tail import tail_length
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 8192, 16384, 32768)
@@ -80,6 +87,30 @@ def cost_table(
             rows.append(_row(tokens, parts, decision_tokens))
         progress(done + 1, len(lengths))
     return rows
+
+
+def cost_files(
+    source_model: Path,
+    target_model: Path,
+    mapper: Path,
+    device: str,
+    events: Events,
+    *,
+    seconds_a_point: float | None = None,
+) -> None:
+    """Sends one metric event "cost". Errors: HelmError of the device, of reading models and mapper."""
+    chosen = choose_device(device)
+    facts = inspect_model(source_model), inspect_model(target_model)
+    read = read_mapper(mapper, expected_pair=facts).to(chosen, dtype_for(chosen))
+    models = [load_model(path, chosen) for path in (source_model, target_model)]
+    rows = cost_table(
+        read,
+        *(Side(model, Rope.from_model(model)) for model in models),
+        int(facts[1]["vocab_size"]),
+        seconds_a_point=seconds_a_point,
+        progress=lambda done, total: events.log("info", f"{done} of {total} lengths"),
+    )
+    events.send("metric", name="cost", rows=rows, min_tokens=least_tokens(rows))
 
 
 def least_tokens(rows: list[dict[str, Any]]) -> int | None:

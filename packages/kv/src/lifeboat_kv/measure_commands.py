@@ -1,0 +1,67 @@
+"""The verbs `drift` and `cost`: measurements on mappers that are already there."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from .errors import UsageError
+from .events import Events
+
+
+def add_parsers(verbs: Any) -> None:
+    """Adds both verbs to the command line's subparsers."""
+    one = verbs.add_parser("drift", help="two models answer by turns on one conversation's carried cache")
+    _pair(one)
+    one.add_argument("--reverse-mapper", type=Path, required=True, help="from the target to the source")
+    one.add_argument("--chats", type=Path, help=".jsonl of chats; default: the bundled corpus's probes")
+    one.add_argument("--turns", type=int, default=10)
+    one.add_argument("--conversations", type=int, default=64, help="at most so many")
+    one.set_defaults(run=_drift)
+
+    one = verbs.add_parser("cost", help="time prefill, transfer and the whole paths for a mapper")
+    _pair(one)
+    one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
+    one.add_argument("--seconds-a-point", type=float, help="default 10 on a CPU, 60 on a GPU")
+    one.set_defaults(run=_cost)
+
+
+def _pair(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--source-model", type=Path, required=True)
+    one.add_argument("--target-model", type=Path, required=True)
+    one.add_argument("--mapper", type=Path, required=True, help="a mapper's folder or file")
+
+
+def _drift(arguments: argparse.Namespace, events: Events) -> None:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    for name in ("turns", "conversations"):
+        if getattr(arguments, name) < 1:
+            raise UsageError("OPTION_RANGE", f"--{name} {getattr(arguments, name)} is below 1")
+    from .drift import bundled_chats, drift_files
+
+    drift_files(
+        arguments.source_model,
+        arguments.target_model,
+        arguments.mapper,
+        arguments.reverse_mapper,
+        arguments.chats or bundled_chats(),
+        events,
+        turns=arguments.turns,
+        most=arguments.conversations,
+    )
+
+
+def _cost(arguments: argparse.Namespace, events: Events) -> None:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from .cost import cost_files
+
+    cost_files(
+        arguments.source_model,
+        arguments.target_model,
+        arguments.mapper,
+        arguments.device,
+        events,
+        seconds_a_point=arguments.seconds_a_point,
+    )
