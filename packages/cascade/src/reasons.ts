@@ -10,6 +10,7 @@ export const decisionReasons = [
   "LOW_MIN",
   "AGENT",
   "SESSION_HELD",
+  "PILOT_REFUSED",
 ] as const;
 export type DecisionReason = (typeof decisionReasons)[number];
 

@@ -200,6 +200,71 @@ describe("a routed request", () => {
     expect(JSON.stringify(answer.body)).not.toContain("one");
   });
 
+  it.each([
+    [
+      "its engine finds fault with the body",
+      (on: GatewayFixture) => {
+        on.engine.script = (body) =>
+          body.model === "pilot"
+            ? {
+                tokens: [],
+                refuse: { status: 400, body: { error: { message: "the pilot takes no tools" } } },
+              }
+            : { tokens: words("from the target") };
+      },
+      {},
+    ],
+    [
+      "its template knows no such role",
+      (on: GatewayFixture) => {
+        on.engine.refusesToCount = "pilot";
+      },
+      {},
+    ],
+    [
+      "its whole budget is too small",
+      (on: GatewayFixture) => {
+        const memory = on.gateway.resources.engine()?.memory.models.pilot;
+        if (memory) memory.kv_bytes_per_token = 1 << 20;
+      },
+      {},
+    ],
+    [
+      "in a stream",
+      (on: GatewayFixture) => {
+        on.engine.refusesToCount = "pilot";
+      },
+      { stream: true },
+    ],
+  ])("is served by the target where only the pilot refuses: %s", async (_, refuse, extra) => {
+    refuse(on);
+    const answer = await on.ask(chat(extra));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-helm-served-by")).toBe("target");
+    expect(answer.headers.get("x-helm-decision")).toBe("direct");
+    expect(answer.headers.get("x-helm-reason")).toBe("PILOT_REFUSED");
+    expect(answer.headers.get("x-helm-transfer")).toBe("none");
+    const gate = on.gateway.resources.engine()?.gates.get("pilot");
+    expect(gate?.available).toBe(gate?.capacity);
+  });
+
+  it("is refused in the target's words where the target refuses too, and where there is no target", async () => {
+    on.engine.script = (body) => ({
+      tokens: [],
+      refuse: { status: 422, body: { error: { message: `not for ${body.model}`, code: "unusable" } } },
+    });
+    const answer = await on.ask(chat());
+    expect([answer.status, answer.body.error.message]).toEqual([422, "not for target"]);
+    on.gateway.dials.pair.target = "elsewhere";
+    const alone = await on.ask(chat());
+    expect([alone.status, alone.body.error.message]).toEqual([422, "not for pilot"]);
+  });
+
+  it("is still the caller's own fault where the model was named", async () => {
+    on.engine.refusesToCount = "pilot";
+    expect((await on.ask(chat({ model: "pilot" }))).status).toBe(400);
+  });
+
   it("asks for no longer answer than the prompt leaves room for, where the caller set no bound", async () => {
     const model = on.gateway.resources.engine()?.models.get("target");
     if (model) model.max_model_len = 20;

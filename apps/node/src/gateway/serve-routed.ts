@@ -7,7 +7,7 @@ import { Leg } from "../escalation/leg";
 import { pilotBody } from "../escalation/leg-body";
 import { admit, countPrompt, type PromptCount, tryReserve } from "./admit";
 import { openSink } from "./answer-sink";
-import { badRequest } from "./gateway-error";
+import { badRequest, GatewayError } from "./gateway-error";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { routeMaxTokens, withMaxTokens } from "./route-defaults";
@@ -16,13 +16,13 @@ import { serveByTarget } from "./serve-by-target";
 /** The pilot answers, the judge looks, and the answer goes out or the target takes over. */
 export async function serveRouted(gw: GatewayResources, x: Exchange, view: RouteView): Promise<void> {
   const { pilot, target } = view.pair;
-  const count = await countPrompt(x, pilot);
-  const maxTokens = routeMaxTokens(x, view, count);
-  if (count.lengths.length > 1) throw badRequest("prompt", "a routed request takes one prompt.");
-  const room = await admit(gw, x, pilot, count, maxTokens);
+  const begun = await begin(gw, x, view);
+  if ("refused" in begun) return answerRefused(gw, x, view, begun.refused);
+  const { count, maxTokens, room } = begun;
   const targetInstead = async (failed: EngineError) => {
-    x.log.warn({ err: failed }, "the pilot failed; the target answers");
     room.release();
+    if (failed.isRefusal) return answerRefused(gw, x, view, failed);
+    x.log.warn({ err: failed }, "the pilot failed; the target answers");
     const reason = failed.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR";
     await serveByTarget(gw, x, view, { count, decision: "direct", reason, fallback: true });
   };
@@ -63,6 +63,52 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
   }
 }
 
+interface Begun {
+  count: PromptCount;
+  maxTokens: number;
+  room: Reservation;
+}
+
+/** What refuses a request for the pilot alone: its engine finding fault, or a whole budget it cannot fit into. */
+type PilotRefusal = EngineError | GatewayError;
+
+/** The prompt counted and room taken on the pilot, or why the pilot will not have it. */
+async function begin(
+  gw: GatewayResources,
+  x: Exchange,
+  view: RouteView,
+): Promise<Begun | { refused: PilotRefusal }> {
+  const { pilot } = view.pair;
+  try {
+    const count = await countPrompt(x, pilot);
+    if (count.lengths.length > 1) throw badRequest("prompt", "a routed request takes one prompt.");
+    const maxTokens = routeMaxTokens(x, view, count);
+    return { count, maxTokens, room: await admit(gw, x, pilot, count, maxTokens) };
+  } catch (error) {
+    const refused =
+      (isEngineError(error) && error.isRefusal) || (error instanceof GatewayError && error.status === 413);
+    if (!refused) throw error;
+    return { refused: error };
+  }
+}
+
+/**
+ * The caller named no pilot: what the pilot refuses is served by the target, and only what the target refuses too
+ * is the caller's to mend, in the target's words.
+ */
+async function answerRefused(
+  gw: GatewayResources,
+  x: Exchange,
+  view: RouteView,
+  refused: PilotRefusal,
+): Promise<void> {
+  const { target } = view.pair;
+  if (!x.engine.models.has(target)) throw refused;
+  x.log.info({ err: refused }, "the pilot refused the request; the target answers");
+  const count = await countPrompt(x, target);
+  await serveByTarget(gw, x, view, { count, decision: "direct", reason: "PILOT_REFUSED", fallback: false });
+}
+
 type Kept = { outcome: "keep"; reason: "CONFIDENT" | "STREAM_MODE" | "TOOL_LOOP" };
 type Looked = Exclude<Judgement, { outcome: "keep" }> | (Kept & { evidence?: { mean: number; min: number } });
 
@@ -95,8 +141,7 @@ async function askPilot(
     return { leg, ...looked, pilotMs: performance.now() - asked };
   } catch (error) {
     leg?.cancel();
-    // What the pilot refuses word for word (a body nobody could serve) is the caller's to mend.
-    if (!isEngineError(error) || error.isRefusal || signal.aborted) throw error;
+    if (!isEngineError(error) || signal.aborted) throw error;
     return { failed: error };
   }
 }

@@ -24,6 +24,7 @@ export class GatewayFixture {
     afterAll(() => this.engine.stop());
     beforeEach(async () => {
       this.engine.script = () => ({ tokens: words("all is well") });
+      this.engine.refusesToCount = null;
       this.gateway = await startTestGateway({ origin: this.engine.origin }, { limits });
       this.engine.calls.length = 0;
     });

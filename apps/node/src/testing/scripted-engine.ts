@@ -30,6 +30,8 @@ export class ScriptedEngine {
   readonly calls: RecordedCall[] = [];
   script: (body: JsonBody, path: string) => Script = () => ({ tokens: words("hello there friend") });
   budgetBytes = 1 << 20;
+  /** A model whose template refuses every conversation. */
+  refusesToCount: string | null = null;
   private readonly server: Server;
 
   private constructor(readonly models: string[]) {
@@ -83,7 +85,8 @@ export class ScriptedEngine {
 
   private tokenize(response: ServerResponse, body: JsonBody): void {
     const messages = body.messages as { content: string }[] | undefined;
-    if (messages?.some((message) => message.content === "refuse me")) {
+    const refused = messages?.some((message) => message.content === "refuse me");
+    if (refused || (this.refusesToCount !== null && body.model === this.refusesToCount)) {
       const error = { message: "no such role", type: "invalid_request_error", param: "messages" };
       json(response, 400, { error });
       return;
