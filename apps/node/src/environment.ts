@@ -5,6 +5,10 @@ import { z } from "zod";
 
 const loopback = new Set(["127.0.0.1", "localhost", "::1"]);
 
+export function isLoopback(host: string): boolean {
+  return loopback.has(host);
+}
+
 const Environment = z
   .object({
     HELM_CONTROL_URL: z.url().default("http://127.0.0.1:4400"),
@@ -15,6 +19,11 @@ const Environment = z
     HELM_NODE_URL: z.url().optional(),
     HELM_GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(8000),
     HELM_GATEWAY_BIND: z.string().default("127.0.0.1"),
+    /** Opens `/metrics`; without one they are read on this machine alone. */
+    HELM_METRICS_TOKEN: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,512}$/, "must be 16 to 512 visible ASCII characters")
+      .optional(),
     HELM_PYTHON: z.string().optional(),
     HELM_DEVICE: z.enum(["cpu", "cuda", "rocm", "auto"]).default("auto"),
     HELM_ENGINE: z.literal("reference").default("reference"),
@@ -24,7 +33,7 @@ const Environment = z
     HELM_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
     HELM_PARENT_PID: z.coerce.number().int().positive().optional(),
   })
-  .refine((given) => loopback.has(given.HELM_GATEWAY_BIND) || given.HELM_NODE_URL?.startsWith("https:"), {
+  .refine((given) => isLoopback(given.HELM_GATEWAY_BIND) || given.HELM_NODE_URL?.startsWith("https:"), {
     path: ["HELM_GATEWAY_BIND"],
     message:
       "beyond loopback TLS is required: put a proxy in front and name its https address in HELM_NODE_URL",
@@ -38,6 +47,7 @@ export interface NodeConfig {
   url: string | undefined;
   port: number;
   bind: string;
+  metricsToken: string | undefined;
   python: string | undefined;
   device: "cpu" | "cuda" | "rocm" | "auto";
   models: { name: string; folder: string }[];
@@ -59,6 +69,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
     url: given.HELM_NODE_URL,
     port: given.HELM_GATEWAY_PORT,
     bind: given.HELM_GATEWAY_BIND,
+    metricsToken: given.HELM_METRICS_TOKEN,
     python: given.HELM_PYTHON,
     device: given.HELM_DEVICE,
     models: readModels(given.HELM_ENGINE_MODELS ?? bundledModels(checkout)),

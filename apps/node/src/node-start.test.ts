@@ -34,6 +34,11 @@ describe("the environment", () => {
     expect(() => readConfig({ HELM_ENGINE_MODELS: "pilot" })).toThrow(/NAME=FOLDER/);
   });
 
+  it("takes a token for the metrics that cannot be guessed", () => {
+    expect(() => readConfig({ HELM_METRICS_TOKEN: "short" })).toThrow(/HELM_METRICS_TOKEN/);
+    expect(readConfig({ HELM_METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
+  });
+
   it("does not open the gateway beyond this machine without TLS in front", () => {
     expect(() => readConfig({ HELM_GATEWAY_BIND: "0.0.0.0" })).toThrow(/TLS/);
     expect(() => readConfig({ HELM_GATEWAY_BIND: "0.0.0.0", HELM_NODE_URL: "http://a.example" })).toThrow(

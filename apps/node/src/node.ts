@@ -8,7 +8,7 @@ import { ControlLink } from "./config/control-link";
 import { DocumentStore } from "./config/document-store";
 import { PairRoom } from "./config/pair-room";
 import { EngineSupervisor } from "./engine/engine-supervisor";
-import type { NodeConfig } from "./environment";
+import { isLoopback, type NodeConfig } from "./environment";
 import { Salts } from "./escalation/salts";
 import { Sessions } from "./escalation/sessions";
 import { GatewayServer } from "./gateway/gateway-server";
@@ -156,6 +156,10 @@ export class Node {
       salts: new Salts(),
       sessions: new Sessions(),
       metrics: this.metrics,
+      metricsAccess: {
+        token: this.parts.config.metricsToken ?? null,
+        local: isLoopback(this.parts.config.bind) && this.parts.config.url === undefined,
+      },
       stats: this.stats,
       limits: defaultLimits,
       development: this.parts.hardware.development,

@@ -7,6 +7,7 @@ import { badRequest, GatewayError, noCapacity, toGatewayError } from "./gateway-
 import { readGeneration } from "./generation";
 import { baseHeaders } from "./helm-headers";
 import { answerHealth, listModels, writeMetrics } from "./information";
+import { requireMetricsAccess } from "./metrics-access";
 import { readJsonBody } from "./read-body";
 import type { Exchange, GatewayResources } from "./resources";
 import { ResponseWriter } from "./response-writer";
@@ -82,7 +83,10 @@ export class GatewayServer {
     const { gw } = this;
     const what = `${request.method} ${path}`;
     if (what === "GET /health") return answerHealth(gw, writer, traceId, this.draining);
-    if (what === "GET /metrics") return writeMetrics(gw, writer);
+    if (what === "GET /metrics") {
+      requireMetricsAccess(gw.metricsAccess, request);
+      return writeMetrics(gw, writer);
+    }
     const serve = what === "POST /v1/helm/escalate" ? serveEscalate : serveGeneration;
     const known = [
       "GET /v1/models",

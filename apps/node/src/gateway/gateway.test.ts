@@ -210,6 +210,25 @@ describe("what can be seen", () => {
     expect(list.data.map((model) => model.id)).toEqual(["pilot", "target", "helm-auto"]);
   });
 
+  it("shows its metrics to an operator, and without a token on this machine alone", async () => {
+    const { metricsAccess } = on.gateway.resources;
+    const read = async (headers: Record<string, string> = {}) =>
+      (await fetch(`${on.gateway.origin}/metrics`, { headers })).status;
+    expect(await read()).toBe(200);
+    for (const header of ["x-forwarded-for", "forwarded", "via", "x-real-ip"])
+      expect(await read({ [header]: "127.0.0.1" })).toBe(401);
+    metricsAccess.local = false;
+    expect(await read()).toBe(401);
+    metricsAccess.token = "an-operator's-token";
+    for (const local of [true, false]) {
+      metricsAccess.local = local;
+      expect(await read()).toBe(401);
+      expect(await read({ authorization: `Bearer ${testKey}` })).toBe(401);
+      expect(await read({ authorization: `Bearer ${metricsAccess.token}x` })).toBe(401);
+      expect(await read({ authorization: `Bearer ${metricsAccess.token}` })).toBe(200);
+    }
+  });
+
   it("counts requests, transfers and fallbacks, and reports them once", async () => {
     on.unsure();
     await on.ask(chat());

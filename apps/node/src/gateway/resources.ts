@@ -7,6 +7,7 @@ import type { Salts } from "../escalation/salts";
 import type { Sessions } from "../escalation/sessions";
 import type { Generation } from "./generation";
 import type { GatewayMetrics } from "./metrics";
+import type { MetricsAccess } from "./metrics-access";
 import type { ResponseWriter } from "./response-writer";
 import type { StatsCollector } from "./stats";
 
@@ -62,6 +63,7 @@ export interface GatewayResources {
   salts: Salts;
   sessions: Sessions;
   metrics: GatewayMetrics;
+  metricsAccess: MetricsAccess;
   stats: StatsCollector;
   limits: GatewayLimits;
   development: boolean;

@@ -77,6 +77,7 @@ export async function startTestGateway(
     salts: new Salts(),
     sessions: new Sessions(),
     metrics: new GatewayMetrics(),
+    metricsAccess: { token: null, local: true },
     stats: new StatsCollector(),
     limits: { ...defaultLimits, ...options.limits },
     development: options.development ?? true,
