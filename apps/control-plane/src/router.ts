@@ -1,5 +1,6 @@
 import { auditRouter } from "./audit/router";
 import { calibrationRouter } from "./calibration/router";
+import { evaluationRouter } from "./evaluation/router";
 import { hostRouter, nodeRouter, workerRouter } from "./host/router";
 import { keyRouter } from "./key/router";
 import { mapperRouter } from "./mapper/router";
@@ -25,6 +26,7 @@ export const appRouter = router({
   pair: pairRouter,
   calibration: calibrationRouter,
   mapper: mapperRouter,
+  evaluation: evaluationRouter,
   tenant: tenantRouter,
   key: keyRouter,
   host: hostRouter,

@@ -3,6 +3,7 @@ import type { Role } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { appRouter } from "../router";
 import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { evaluation } from "../testing/evaluation";
 import { BUNDLED, joinWorker, registerPair, type TestWorker } from "../testing/worker";
 import { SCOPES } from "./scopes";
 
@@ -91,6 +92,11 @@ const DO: Record<string, () => Promise<unknown>> = {
   },
   "mapper.activate": async () => ({ id: await clearedMapper(2) }),
   "mapper.retire": async () => ({ id: await clearedMapper(1) }),
+  "evaluation.record": async () => {
+    const id = await clearedMapper(1);
+    const mapper = (await control.as("viewer").mapper.list({ pairId })).find((one) => one.id === id);
+    return evaluation(mapper?.sha256 ?? "");
+  },
   "tenant.create": async () => ({ name: "acme" }),
   "tenant.setEnabled": async () => {
     const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });

@@ -30,6 +30,8 @@ export const SCOPES: Record<string, Scope> = {
   "mapper.list": "viewer",
   "mapper.activate": "admin",
   "mapper.retire": "admin",
+  "evaluation.list": "viewer",
+  "evaluation.record": "operator",
   "tenant.list": "viewer",
   "tenant.create": "admin",
   "tenant.setEnabled": "admin",

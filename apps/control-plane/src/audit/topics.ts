@@ -12,6 +12,7 @@ const TOPICS: Record<string, Topic[]> = {
   inspection: [],
   calibration: ["calibrations", "pairs"],
   mapper: ["pairs", "calibrations"],
+  evaluation: ["pairs"],
   tenant: ["tenants"],
   key: ["tenants"],
   worker: ["workers"],
