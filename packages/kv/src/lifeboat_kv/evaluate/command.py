@@ -1,0 +1,69 @@
+"""The verb `evaluate` of the library's command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+from ..events import Events
+
+
+def add_parser(verbs: Any) -> None:
+    one = verbs.add_parser("evaluate", help="tasks of lm-evaluation-harness on a transferred cache")
+    one.add_argument("--install", action="store_true", help="install the harness, and nothing else")
+    one.add_argument("--source-model", type=Path)
+    one.add_argument("--target-model", type=Path)
+    one.add_argument("--mapper", type=Path, help="a mapper's folder or file")
+    one.add_argument("--tasks", default="helm_bundled", help="names with commas between them")
+    one.add_argument("--data", type=Path, help="folder with the benchmarks' documents")
+    one.add_argument("--limit", type=int, help="documents of each task at most")
+    one.add_argument("--num-fewshot", type=int, help="worked examples, where a task leaves it open")
+    one.add_argument("--max-length", type=int, help="context in tokens; default: the models' own")
+    one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
+    one.add_argument("--threads", type=int)
+    one.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace, events: Events) -> None:
+    if arguments.install:
+        from .install import install
+
+        install(events)
+        return
+    for name in ("source_model", "target_model", "mapper"):
+        if getattr(arguments, name) is None:
+            raise UsageError("OPTION_MISSING", f"--{name.replace('_', '-')} is missing")
+    for name, least in (("limit", 1), ("num_fewshot", 0), ("max_length", 16)):
+        given = getattr(arguments, name)
+        if given is not None and given < least:
+            raise UsageError("OPTION_RANGE", f"--{name.replace('_', '-')} {given} is below {least}")
+    if arguments.data is not None:
+        if not arguments.data.is_dir():
+            raise UsageError("DATA_MISSING", f"--data {arguments.data} is no folder")
+        # Local documents are all that is wanted: the data library must not ask the hub for anything.
+        os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if arguments.threads:
+        import torch
+
+        torch.set_num_threads(arguments.threads)
+    from .run import EvaluateOptions, evaluate
+
+    tasks = tuple(name.strip() for name in arguments.tasks.split(",") if name.strip())
+    evaluate(
+        EvaluateOptions(
+            arguments.source_model,
+            arguments.target_model,
+            arguments.mapper,
+            tasks,
+            arguments.data,
+            arguments.limit,
+            arguments.num_fewshot,
+            arguments.device,
+            arguments.max_length,
+        ),
+        events,
+    )
