@@ -1,6 +1,6 @@
 import { ExitCode } from "@helm/contracts";
 import { CommanderError } from "commander";
-import { Failure } from "./failure";
+import { Failure, usage } from "./failure";
 import { createProgram } from "./program";
 import { isServerError, toFailure } from "./server/client";
 
@@ -11,6 +11,7 @@ async function main(argv: string[]): Promise<number> {
     exitCode = code;
   });
   try {
+    refuseRepeated(argv);
     await program.parseAsync(argv);
     return exitCode;
   } catch (error) {
@@ -21,6 +22,16 @@ async function main(argv: string[]): Promise<number> {
     tell(failure, argv.includes("--json"));
     return failure.exitCode;
   }
+}
+
+/** The last of two values would win in silence. Errors: usage. */
+function refuseRepeated(argv: string[]): void {
+  const end = argv.indexOf("--");
+  const names = (end < 0 ? argv : argv.slice(0, end))
+    .filter((word) => /^--[a-z]/.test(word))
+    .map((word) => word.split("=")[0]);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) throw usage(`${twice} is given twice. Give it once.`);
 }
 
 function tell(failure: Failure, json: boolean): void {

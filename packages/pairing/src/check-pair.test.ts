@@ -1,7 +1,7 @@
 import { ModelFacts } from "@helm/contracts";
 import { describe, expect, it } from "vitest";
 import cases from "./cases/pairs.json";
-import { checkPair } from "./check-pair";
+import { checkPair, judgeModel } from "./check-pair";
 
 const models = cases.models as Record<string, object>;
 
@@ -209,6 +209,17 @@ describe("family", () => {
       rope_scaling: { rope_type: "yarn", factor: 16 },
     };
     expect(causesOf(ministral, { ...ministral, id: "other", num_hidden_layers: 34 })).toEqual([]);
+  });
+});
+
+describe("one model alone", () => {
+  it("is of a family, or forbidden by what lies with it", () => {
+    expect(judgeModel(published("Qwen/Qwen3-14B"))).toEqual({ family: "Qwen3", causes: [], notes: [] });
+    const gemma = judgeModel(published("google/gemma-3-1b-it"));
+    expect(gemma.family).toBeNull();
+    expect(gemma.causes.map(({ cause }) => cause)).toEqual(["not_full_attention"]);
+    const bare = judgeModel(ModelFacts.parse({ ...published("Qwen/Qwen3-14B"), tokenizer: null }));
+    expect(bare.notes.join()).toContain("not compared");
   });
 });
 

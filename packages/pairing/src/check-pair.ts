@@ -57,6 +57,19 @@ export function checkPair(
   };
 }
 
+export interface ModelJudgement {
+  family: string | null;
+  /** What forbids it in any pair, by itself. */
+  causes: CauseFound[];
+  notes: string[];
+}
+
+/** What can be said of one model alone: its family, and every cause that lies with it. */
+export function judgeModel(model: ModelFacts): ModelJudgement {
+  const { family, causes, notes } = checkPair(model, model, { requireTokenizer: false });
+  return { family, causes, notes: notes.slice(1) };
+}
+
 function quantisationNotes(source: ModelFacts, target: ModelFacts): string[] {
   return [...new Set([source, target])]
     .filter((model) => typeof model.quantization === "string")
@@ -108,15 +121,16 @@ function familyCauses(source: Placed, target: Placed, control: boolean): CauseFo
   }
   const stray = [source, target].filter((model) => model.family === null);
   const names = [...new Set(stray.map((model) => model.id))];
-  const reasons = [
-    ...new Set(stray.map((model) => unjudged(model.architecture)).filter((why) => why !== null)),
-  ];
+  const reasons = stray.flatMap((model) => {
+    const why = unjudged(model.architecture);
+    return why ? [`${model.id}: ${why}`] : [];
+  });
   const rule = `${names.join(" and ")} ${names.length === 2 ? "are" : "is"} in no reviewed family (model type, vocabulary size and tokenizer decide)`;
   return [
     {
       cause: "family",
       model: stray.length === 2 ? "both" : source.family === null ? "source" : "target",
-      sentence: [rule, ...reasons].join("; "),
+      sentence: [rule, ...new Set(reasons)].join("; "),
     },
   ];
 }
@@ -173,7 +187,11 @@ function tokenizerCauses(
         },
       ];
     }
-    notes.push("tokenizers were not compared: neither folder holds one");
+    notes.push(
+      control
+        ? "its tokenizer was not compared: the folder holds none"
+        : "tokenizers were not compared: neither folder holds one",
+    );
     return [];
   }
   if (from === null || to === null) {

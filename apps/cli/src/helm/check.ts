@@ -4,6 +4,7 @@ import { checkPair, type PairCheck } from "@helm/pairing";
 import type { Context } from "../context";
 import { Failure } from "../failure";
 import { locateModel, readFacts } from "../models";
+import { printable } from "../terminal/style";
 
 /** Whether two models may be a pair, from their files alone. Exit codes: 0 possible, 3 impossible, 5 unreadable. */
 export async function checkModels(context: Context, sourceModel: string, targetModel: string): Promise<void> {
@@ -19,7 +20,7 @@ export async function checkModels(context: Context, sourceModel: string, targetM
   if (!check.ok) throw impossible(names, check);
   screen.answer({ type: "check", ...names, ...check }, () => [
     `${screen.style.green("Possible pair")}: ${names.source} -> ${names.target}${check.family ? `, family ${check.family}` : ""}.`,
-    ...check.notes.map((note) => `  note: ${note}`),
+    ...check.notes.map((note) => printable(`  note: ${note}`)),
   ]);
 }
 
@@ -28,8 +29,8 @@ export function impossible(
   names: { source: string; target: string },
   check: Pick<PairCheck, "causes" | "notes">,
 ): Failure {
-  const lines = check.causes.map(({ cause, sentence }) => `  ${cause}: ${sentence}`);
-  const notes = check.notes.map((note) => `  note: ${note}`);
+  const lines = check.causes.map(({ cause, sentence }) => printable(`  ${cause}: ${sentence}`));
+  const notes = check.notes.map((note) => printable(`  note: ${note}`));
   const message = `Impossible pair: ${names.source} -> ${names.target}. ${lines.length === 1 ? "The cause" : `The ${lines.length} causes`}:`;
   return new Failure(ExitCode.impossiblePair, "PAIR_IMPOSSIBLE", message, [...lines, ...notes], {
     type: "check",

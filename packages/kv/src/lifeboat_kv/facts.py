@@ -50,7 +50,7 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "id": named(config) or folder.resolve().name,
         "commit": None,
         "quantization": facts["quantization"] or (f"stored as {', '.join(odd)}" if odd else None),
-        "k_norm": any(name.endswith("self_attn.k_norm.weight") for name in tensors),
+        "k_norm": any(name.endswith("self_attn.k_norm.weight") for name in tensors) if tensors else None,
         "parameters": sum(count for count, _ in tensors.values()) or None,
         "bytes": sum(f.stat().st_size for f in weights) or None,
         "weights_sha256": weights_digest(weights),

@@ -8,7 +8,8 @@ export async function chooseAccelerator(
   python: PythonHome,
   wanted: "auto" | "cuda" | "rocm",
 ): Promise<DeviceFacts> {
-  const devices = (await askDoctor(python)).devices.filter((device) => device.vendor !== "none");
+  const host = await askDoctor(python);
+  const devices = host.devices.filter((device) => device.vendor !== "none");
   const { verdict, sentence } = hostVerdict(devices);
   if (verdict === "none") {
     const message = `${sentence} With --device cpu the run is for development, and marked so everywhere.`;
@@ -19,6 +20,9 @@ export async function chooseAccelerator(
     (device) =>
       hardwareVerdict(device).verdict === "allowed" && (vendor === null || device.vendor === vendor),
   );
+  if (chosen && host.torch_problem) {
+    throw new Failure(ExitCode.noAccelerator, "TORCH_WITHOUT_GPU", `${host.torch_problem}.`);
+  }
   if (chosen) return chosen;
   const message =
     verdict === "allowed"
