@@ -1,4 +1,4 @@
-"""The verbs `drift` and `cost`: measurements on mappers that are already there."""
+"""The verbs `drift`, `cost` and `long`: measurements on mappers that are already there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .events import Events
 
 
 def add_parsers(verbs: Any) -> None:
-    """Adds both verbs to the command line's subparsers."""
+    """Adds the verbs to the command line's subparsers."""
     one = verbs.add_parser("drift", help="two models answer by turns on one conversation's carried cache")
     _pair(one)
     one.add_argument("--reverse-mapper", type=Path, required=True, help="from the target to the source")
@@ -26,6 +26,15 @@ def add_parsers(verbs: Any) -> None:
     one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
     one.add_argument("--seconds-a-point", type=float, help="default 10 on a CPU, 60 on a GPU")
     one.set_defaults(run=_cost)
+
+    one = verbs.add_parser("long", help="score a mapper beyond the length it was fitted on")
+    _pair(one)
+    one.add_argument("--corpus", default="bundled", help="as for calibrate")
+    one.add_argument("--corpus-column")
+    one.add_argument("--corpus-store", type=Path)
+    one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
+    one.add_argument("--multiple", type=int, choices=(4, 32), required=True)
+    one.set_defaults(run=_long)
 
 
 def _pair(one: argparse.ArgumentParser) -> None:
@@ -64,4 +73,21 @@ def _cost(arguments: argparse.Namespace, events: Events) -> None:
         arguments.device,
         events,
         seconds_a_point=arguments.seconds_a_point,
+    )
+
+
+def _long(arguments: argparse.Namespace, events: Events) -> None:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from .long_run import long_files
+
+    long_files(
+        arguments.source_model,
+        arguments.target_model,
+        arguments.mapper,
+        arguments.corpus,
+        arguments.multiple,
+        arguments.device,
+        events,
+        column=arguments.corpus_column,
+        store=arguments.corpus_store,
     )
