@@ -20,6 +20,7 @@ from lifeboat_kv.ends import constant_head, template_head
 from lifeboat_kv.errors import CorpusError, HelmError, UsageError
 from lifeboat_kv.events import Events
 from lifeboat_kv.mapper import LayerMap, Mapper
+from lifeboat_kv.methods import DEFAULT_METHOD
 from lifeboat_kv.models import load_model
 from lifeboat_kv.rope import Rope
 from lifeboat_kv.score.arms import Group, Rivals, arms_of, mapped_content
@@ -38,7 +39,7 @@ def one_thread():
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pair")
-    return *save_pair(folder), save_corpus(folder / "corpus", probes=130), folder / "out"
+    return *save_pair(folder), save_corpus(folder / "corpus", probes=130, long=16), folder / "out"
 
 
 def run(made, **changed) -> list[dict]:
@@ -92,10 +93,26 @@ def test_counts_cover_every_gate_and_report_sequence_once(events) -> None:
     assert sum(r["split"] == "report" for a, r in rows if a == "mapper") == 10
 
 
+def test_long_rows_have_three_arms_and_no_part_in_the_gates_number(events, made) -> None:
+    rows = [(e["arm"], r) for e in events if e["type"] == "counts" for r in e["sequences"]]
+    far = [(arm, r) for arm, r in rows if r["split"] == "long"]
+    assert {arm for arm, _ in far} == {"mapper", "identity", "zero_cache"} and len(far) == 48
+    assert all(r["multiple"] == 4 and min(r["prefixes"]) >= 4 * 96 for _, r in far)
+    gate = [r for arm, r in rows if arm == "mapper" and r["split"] == "gate"]
+    buckets = by_arm(events)["mapper"]["totals"]
+    assert buckets == {name: sum(r[name]["total"] for r in gate) for name in buckets}
+    (told,) = events[-1]["manifest"]["long"]
+    assert (told["multiple"], told["sequences"], told["left_out"]) == (4, 16, None)
+    assert told["retention"]["identity"]["value"] == 1.0
+    corpus = load_corpus(made[2], tiny_tokenizer())
+    splits = {s.digest for rows in corpus.splits.values() for s in rows}
+    assert len(corpus.long) == 16 and not splits & {s.digest for s in corpus.long}
+
+
 def test_the_artifact_is_the_result_and_has_the_manifest(events, made) -> None:
     result = events[-1]
     read = read_mapper(made[3] / result["artifact"]["sha256"])
-    assert read.method == "renorm" and read.manifest["k"] == 2
+    assert read.method == DEFAULT_METHOD and read.manifest["k"] == 2
     assert len(read.manifest["counts"]["mapper"]) == 120
     assert read.head is not None and len(read.head.token_ids) == 2
     assert [p.name for p in made[3].iterdir() if p.name.startswith(".")] == []

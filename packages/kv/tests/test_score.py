@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 import torch
 from tiny import VOCABULARY, tiny_model, tiny_tokenizer
 
+from lifeboat_kv import scoring
 from lifeboat_kv.accumulate import Side
 from lifeboat_kv.capture import padded, prefill
 from lifeboat_kv.corpora.long_texts import long_file_texts, spare_texts
@@ -224,3 +227,20 @@ def test_controls_are_checked_in_the_order_of_the_verdict() -> None:
     with pytest.raises(HelmError) as raised:
         check_controls(tallied(**unknown), torch.float32)
     assert raised.value.code == "PROBES_BLIND" and "may be blind" in raised.value.message
+
+
+def test_bounds_are_those_of_the_verdict() -> None:
+    """The run ends early by the very numbers that packages/pairing judges by."""
+    source = Path(__file__).parents[2] / "pairing" / "src" / "score" / "assess.ts"
+    text = source.read_text(encoding="utf-8")
+
+    def number(pattern: str) -> float:
+        found = re.search(pattern, text)
+        assert found, pattern
+        return float(found[1])
+
+    assert number(r"BLIND_ABOVE = ([\d.]+)") == scoring.BLIND_ABOVE
+    assert number(r"LEAST_POSITIONS = (\d+)") == scoring.LEAST_POSITIONS
+    assert number(r"SELF_MAP_BOUND = ([\d.]+)") == scoring.SELF_MAP_LEAST
+    assert number(r"float32: ([\d.]+)") == scoring.IDENTITY_LEAST[torch.float32]
+    assert number(r"bfloat16: ([\d.]+)") == scoring.IDENTITY_LEAST[torch.bfloat16]

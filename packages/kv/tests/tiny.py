@@ -15,7 +15,9 @@ SPECIAL = ["<|bos|>", "<|eos|>", "<|user|>", "<|assistant|>"]
 VOCABULARY = len(WORDS) + len(SPECIAL)
 
 
-def tiny_model(layers: int = 3, hidden: int = 48, seed: int = 0, spread: float = 0.2) -> Qwen3ForCausalLM:
+def tiny_model(
+    layers: int = 3, hidden: int = 48, seed: int = 0, spread: float = 0.2, head_dim: int = 16
+) -> Qwen3ForCausalLM:
     """A Qwen3 with random weights wide enough that positions and context change what it says."""
     torch.manual_seed(seed)
     config = Qwen3Config(
@@ -25,7 +27,7 @@ def tiny_model(layers: int = 3, hidden: int = 48, seed: int = 0, spread: float =
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
-        head_dim=16,
+        head_dim=head_dim,
         max_position_embeddings=4096,
         initializer_range=spread,
         tie_word_embeddings=True,
@@ -34,7 +36,7 @@ def tiny_model(layers: int = 3, hidden: int = 48, seed: int = 0, spread: float =
     )
     model = Qwen3ForCausalLM(config).eval().requires_grad_(False)
     for layer in model.model.layers:
-        layer.self_attn.k_norm.weight.copy_(torch.rand(16) * 2 + 0.2)
+        layer.self_attn.k_norm.weight.copy_(torch.rand(head_dim) * 2 + 0.2)
     return model
 
 
@@ -63,14 +65,16 @@ def save_pair(folder: Path) -> tuple[Path, Path]:
     return paths
 
 
-def save_corpus(folder: Path, fit: int = 24, probes: int = 60, words: int = 90) -> Path:
-    """A corpus folder of random words with two hand-over points in each probe."""
+def save_corpus(folder: Path, fit: int = 24, probes: int = 60, words: int = 90, long: int = 0) -> Path:
+    """A corpus folder of random words with two hand-over points in each probe, and `long` long texts."""
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(5)
-    for name, count in (("fit", fit), ("probes", probes)):
+    for name, count, length in (("fit", fit, words), ("probes", probes, words), ("long", long, 5 * words)):
+        if count == 0:
+            continue
         with open(folder / f"{name}.jsonl", "w", encoding="utf-8") as out:
             for i in range(count):
-                text = "<|bos|> <|user|> " + " ".join(chance.choices(WORDS, k=words))
+                text = "<|bos|> <|user|> " + " ".join(chance.choices(WORDS, k=length))
                 cuts = [len(text) - 40, len(text) - 8]
                 row = {"id": f"{name}-{i}", "domain": "ab"[i % 2], "text": text, "cuts": cuts}
                 out.write(json.dumps(row) + "\n")
