@@ -6,13 +6,15 @@ import { z } from "zod";
  */
 export const METHODS = {
   ridge: "plain ridge on all heads, every row alike: the published baseline",
-  attention: "rows weighted by the target's own attention, exact first tokens",
-  "head-local": "each head reads one source head a layer, exact first tokens",
-  renorm: "first positions weighted, keys brought back to the target's norm, exact first tokens",
-  prenorm: "first positions weighted, fitted onto keys before the target's norm, exact first tokens",
+  attention: "rows weighted by the attention the target pays them",
+  renorm: "keys brought back to the norm that the target's k_norm gives them",
+  "renorm-first": "renorm with the first positions counted 32-fold",
   "renorm-attention": "renorm with rows weighted by attention",
+  prenorm: "keys fitted before the target's k_norm, which then ends them",
   "prenorm-attention": "prenorm with rows weighted by attention",
-  "head-local-renorm": "head-local with renorm's rows and ending",
+  "head-local": "each head reads one source head of each layer, found in the data",
+  "head-local-renorm": "head-local with renorm's ending",
+  "head-local-renorm-attention": "head-local-renorm with rows weighted by attention",
 } as const;
 export type MethodName = keyof typeof METHODS;
 
