@@ -42,7 +42,7 @@ def methods_page(found: Comparison) -> str:
         "",
         *_table(found.methods, found.methods),
         "",
-        f"Highest on this split: **{best.method.name}**. Default: **{DEFAULT_METHOD}**.",
+        _chosen(best, found.methods),
         "",
         "What each is:",
         "",
@@ -54,6 +54,19 @@ def methods_page(found: Comparison) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _chosen(best: Compared, methods: list[Compared]) -> str:
+    """The highest value, the default, and why they may differ."""
+    said = f"Highest on this split: **{best.method.name}**. Default: **{DEFAULT_METHOD}**."
+    if best.method.name == DEFAULT_METHOD:
+        return said
+    default = next(one for one in methods if one.method.name == DEFAULT_METHOD)
+    gap = difference(counts_table(best.counts), counts_table(default.counts))
+    return (
+        f"{said} The difference is {_bounds(gap, sign=True)}. The default is the highest of the methods "
+        "whose self-map is exact by construction; a pre-norm fit's is not (docs/decisions/0051-methods.md)."
+    )
 
 
 def _table(rows: list[Compared], methods: list[Compared]) -> list[str]:
