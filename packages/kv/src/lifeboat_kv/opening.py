@@ -123,6 +123,8 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
     )
     for note in corpus.notes:
         events.log("warning", note.message)
+    if len(passes) > 1:
+        events.log("info", f"memory is short: the corpus is read {len(passes)} times, some maps at a time")
     events.stage("inspect")
     models = []
     for done, path in enumerate((options.source_model, options.target_model), 1):
