@@ -90,6 +90,27 @@ function timing(steps) {
       stages(steps.up).map(([stage, s]) => [stage, `${s.toFixed(1)} s`]),
     ),
     "",
+    ...memory(steps),
+  ];
+}
+
+function memory(steps) {
+  const rows = ["memory-1", "memory-8"].map((name) => {
+    const found = steps[name].events.find((event) => event.type === "metric" && event.name === "fit_memory");
+    const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+    return [
+      `${found.sequences}`,
+      found.tokens.toLocaleString("en"),
+      mib(found.before_bytes),
+      mib(found.peak_bytes),
+    ];
+  });
+  return [
+    "Memory of the fit by the length of its corpus, each in a process of its own (largest resident size with both models " +
+      "and the corpus loaded, and after capture and fit):",
+    "",
+    ...table(["fit sequences", "tokens", "before", "after"], rows),
+    "",
   ];
 }
 
@@ -158,7 +179,7 @@ function beside(judged) {
     const { net_rescue: rescue, gold_gain: gold } = judged[name].assessment;
     if (!rescue || !gold) return [];
     return [
-      `${CALIBRATIONS[name]} against its pilot alone, a sequence: net rescue ${estimate(rescue)} positions, gold ` +
+      `${CALIBRATIONS[name]} against its source alone, a sequence: net rescue ${estimate(rescue)} positions, gold ` +
         `likelihood ${estimate(gold)} nats.`,
       "",
     ];

@@ -25,6 +25,8 @@ const STEPS = {
   down: () => calibrate("target", "pilot"),
   "control-pilot": () => calibrate("pilot", "pilot"),
   "control-target": () => calibrate("target", "target"),
+  "memory-1": () => ["fit-memory", ...pair("pilot", "target"), ...cpu, "--sequences", "32"],
+  "memory-8": () => ["fit-memory", ...pair("pilot", "target"), ...cpu, "--sequences", "256"],
   drift: () => [
     "drift",
     ...pair("pilot", "target"),

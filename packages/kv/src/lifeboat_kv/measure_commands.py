@@ -1,4 +1,4 @@
-"""The verbs `drift`, `cost` and `long`: measurements on mappers that are already there."""
+"""The verbs `drift`, `cost` and `long`, which measure a mapper that is already there, and `fit-memory`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,21 @@ def add_parsers(verbs: Any) -> None:
     one.add_argument("--multiple", type=int, choices=(4, 32), required=True)
     one.set_defaults(run=_long)
 
+    one = verbs.add_parser("fit-memory", help="fit, keep nothing, and say what memory it took")
+    _models(one)
+    one.add_argument("--corpus", default="bundled", help="as for calibrate")
+    one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
+    one.add_argument("--sequences", type=int, required=True, help="sequences of the fit split")
+    one.set_defaults(run=_fit_memory)
 
-def _pair(one: argparse.ArgumentParser) -> None:
+
+def _models(one: argparse.ArgumentParser) -> None:
     one.add_argument("--source-model", type=Path, required=True)
     one.add_argument("--target-model", type=Path, required=True)
+
+
+def _pair(one: argparse.ArgumentParser) -> None:
+    _models(one)
     one.add_argument("--mapper", type=Path, required=True, help="a mapper's folder or file")
 
 
@@ -90,4 +101,20 @@ def _long(arguments: argparse.Namespace, events: Events) -> None:
         events,
         column=arguments.corpus_column,
         store=arguments.corpus_store,
+    )
+
+
+def _fit_memory(arguments: argparse.Namespace, events: Events) -> None:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if arguments.sequences < 1:
+        raise UsageError("OPTION_RANGE", f"--sequences {arguments.sequences} is below 1")
+    from .fit_memory import fit_memory
+
+    fit_memory(
+        arguments.source_model,
+        arguments.target_model,
+        arguments.corpus,
+        arguments.device,
+        arguments.sequences,
+        events,
     )
