@@ -1,0 +1,18 @@
+// Speed and memory of the KV library's inner kernels on this machine, beside its own matrix product rate.
+// Usage: npm run bench:kv -- [--quick] [--json] [--write] [--device auto|cpu|cuda]
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { ensurePython } from "./lib/ensure-python.mjs";
+import { KV, ROOT } from "./lib/paths.mjs";
+import { main } from "./lib/sorry.mjs";
+
+await main(async () => {
+  const python = await ensurePython();
+  const report = join(ROOT, "docs", "results", "kv-kernels.md");
+  const args = process.argv.slice(2).flatMap((one) => (one === "--write" ? ["--write", report] : [one]));
+  const ran = spawnSync(python, ["-m", "lifeboat_kv.bench", ...args], {
+    stdio: "inherit",
+    env: { ...process.env, PYTHONPATH: join(KV, "src") },
+  });
+  process.exitCode = ran.status ?? 1;
+});
