@@ -9,11 +9,16 @@ import { CHECKOUT, lifeboat, temporaryFolder } from "../testing";
 // Each run is a whole process, and Python behind it.
 vi.setConfig({ testTimeout: 120_000 });
 
-async function authServer(): Promise<string> {
+async function authServer(ended: string[] = [], signOutStatus = 200): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
+      if (request.url === "/api/auth/sign-out") {
+        ended.push(`${request.method} ${request.headers.authorization}`);
+        response.writeHead(signOutStatus).end("{}");
+        return;
+      }
       const { email, password } = JSON.parse(Buffer.concat(chunks).toString() || "{}");
       const right =
         request.url === "/api/auth/sign-in/email" && email === "a@b.c" && password === "correct horse";
@@ -50,6 +55,32 @@ it("keeps the session's token for its owner alone", async () => {
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ url, token: "session-token", email: "a@b.c" });
   expect((await signIn(url, "wrong", config)).stderr).toMatch(/E-mail or password is wrong/);
+});
+
+it("ends the session on the server, too, and says so where it could not", async () => {
+  const config = await temporaryFolder();
+  const env = { XDG_CONFIG_HOME: config };
+  const file = join(config, "lifeboat", "session.json");
+  for (const [status, code] of [
+    [200, 0],
+    [401, 0],
+    [503, 1],
+  ] as const) {
+    const ended: string[] = [];
+    const url = await authServer(ended, status);
+    expect((await signIn(url, "correct horse", config)).code).toBe(0);
+    const ran = await lifeboat(["logout", "--json"], env);
+    expect(ended).toEqual(["POST Bearer session-token"]);
+    expect(ran.code).toBe(code);
+    if (code === 1) expect(ran.lines.at(-1)).toMatchObject({ type: "failed", code: "SIGN_OUT_INCOMPLETE" });
+    await expect(stat(file)).rejects.toThrow();
+  }
+  expect((await lifeboat(["logout"], env)).code).toBe(0);
+  await mkdir(join(config, "lifeboat"), { recursive: true });
+  const gone = { url: "http://127.0.0.1:9", token: "t", email: "a@b.c" };
+  await writeFile(file, JSON.stringify(gone));
+  expect((await lifeboat(["logout"], env)).stderr).toMatch(/cannot be reached/);
+  await expect(stat(file)).rejects.toThrow();
 });
 
 it("tells a missing server, a missing sign-in and an absent server apart, each with the next step", async () => {

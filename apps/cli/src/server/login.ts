@@ -4,7 +4,7 @@ import { HostClient, HostRequestError } from "@helm/host";
 import { z } from "zod";
 import type { Context } from "../context";
 import { Failure, usage } from "../failure";
-import { removeSession, writeSession } from "./session-file";
+import { readSession, removeSession, type Session, writeSession } from "./session-file";
 
 /** Signs in with e-mail and password and keeps the session's token for its owner alone. */
 export async function login(
@@ -23,9 +23,44 @@ export async function login(
   screen.answer({ type: "login", url: origin, email }, () => [`Signed in to ${origin} as ${email}.`]);
 }
 
+/**
+ * Ends the session on the server and forgets it here. The token leaves this computer either way; a server that could
+ * not be told is a failure, since the session lives on there.
+ */
 export async function logout({ config, screen }: Context): Promise<void> {
+  const session = await readSession(config.sessionFile).catch(() => null);
   await removeSession(config.sessionFile);
-  screen.answer({ type: "logout" }, () => ["Signed out on this computer."]);
+  if (session === null) {
+    screen.answer({ type: "logout", url: null }, () => ["There was no sign-in on this computer."]);
+    return;
+  }
+  const status = await endSession(session);
+  // Whom the server does not know any more has no session left to end.
+  if (status === 200 || status === 401) {
+    screen.answer({ type: "logout", url: session.url }, () => [`Signed out of ${session.url}.`]);
+    return;
+  }
+  const why = status === 0 ? "cannot be reached" : `answered ${status}`;
+  throw new Failure(
+    1,
+    "SIGN_OUT_INCOMPLETE",
+    `The sign-in is gone from this computer, but ${session.url} ${why}: its session there lasts until it expires.`,
+  );
+}
+
+/** The server's answer to the end of a session, 0 where there was none. */
+async function endSession({ url, token }: Session): Promise<number> {
+  const client = new HostClient({ controlUrl: url, credential: token });
+  try {
+    const response = await client.open("POST", "/api/auth/sign-out", { json: {} });
+    await response.body.dump();
+    return 200;
+  } catch (error) {
+    if (error instanceof HostRequestError) return error.status;
+    throw error;
+  } finally {
+    await client.close();
+  }
 }
 
 async function signIn(origin: string, email: string, password: string): Promise<string> {
