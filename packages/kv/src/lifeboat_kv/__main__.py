@@ -70,6 +70,12 @@ def _failed(events: Events, code: str, message: str, exit_code: int) -> int:
 
 
 def _calibrate(arguments: argparse.Namespace, events: Events) -> None:
+    from .devices import choose_device
+    from .resources import check_out_folder
+
+    # Loading torch takes seconds: what can be refused without it is refused before.
+    check_out_folder(arguments.out)
+    choose_device(arguments.device)
     _threads(arguments.threads)
     from .calibrate import Options, calibrate
 
@@ -100,11 +106,11 @@ def _inspect(arguments: argparse.Namespace, events: Events) -> None:
 def _doctor(_: argparse.Namespace, events: Events) -> None:
     from importlib.metadata import version
 
-    from .devices import NO_DEVICE, host_devices, torch_problem
+    from .devices import ALLOWED, host_devices, host_verdict, torch_problem
 
     devices = host_devices()
     name = problem = None
-    if devices != [NO_DEVICE]:
+    if host_verdict(devices) == ALLOWED:
         # Worth the seconds that importing torch takes only where there is a GPU that it might use.
         import torch
 
