@@ -53,6 +53,8 @@ export function controlPlaneProgram({
         .map(([kind, token]) => `${kind}:${token}`)
         .join(","),
       HELM_SEED: seed,
+      // The console beside it passes browsers' requests on and says whose they are.
+      HELM_TRUSTED_PROXIES: process.env.HELM_TRUSTED_PROXIES ?? "127.0.0.1,::1",
     },
   };
 }

@@ -17,6 +17,7 @@ import { healthEndpoints } from "./health/endpoints";
 import { createMetrics } from "./health/metrics";
 import { storeJoinToken } from "./host/create-join-token";
 import { hostEndpoints } from "./host/endpoints";
+import { boundBody } from "./http/bound-body";
 import { createHandler } from "./http/handler";
 import { socketOriginAllowed } from "./http/origin";
 import { Hub } from "./hub";
@@ -68,7 +69,10 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   const endpoints = [...hostEndpoints, ...workerEndpoints, ...artifactEndpoints, ...healthEndpoints(metrics)];
   const handle = createHandler(services, auth, endpoints);
   http.on("request", (req, res) => {
-    if (req.url?.startsWith("/socket.io")) return;
+    if (req.url?.startsWith("/socket.io")) {
+      boundBody(req, res, config, false);
+      return;
+    }
     const started = performance.now();
     res.on("close", () => {
       metrics.requests.inc({ method: req.method ?? "", status: `${Math.floor(res.statusCode / 100)}xx` });

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 
@@ -31,6 +32,16 @@ const Environment = z
     HELM_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     HELM_PARENT_PID: z.coerce.number().int().optional(),
     HELM_AUTH_RATE_LIMIT: flag.default(true),
+    HELM_BODY_MS: z.coerce.number().int().min(100).default(60_000),
+    HELM_UPLOAD_STALL_MS: z.coerce.number().int().min(100).default(60_000),
+    /** Proxies whose X-Forwarded-For is believed, by address. */
+    HELM_TRUSTED_PROXIES: z
+      .string()
+      .default("")
+      .transform(split)
+      .refine((addresses) => addresses.every((address) => isIP(address) !== 0), {
+        error: "HELM_TRUSTED_PROXIES must list IP addresses, separated by commas.",
+      }),
   })
   .refine(
     (env) =>
@@ -72,6 +83,9 @@ export interface Config {
   logLevel: string;
   parentPid: number | undefined;
   authRateLimit: boolean;
+  bodyMs: number;
+  uploadStallMs: number;
+  trustedProxies: string[];
 }
 
 export class ConfigError extends Error {
@@ -104,6 +118,9 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     logLevel: env.HELM_LOG_LEVEL,
     parentPid: env.HELM_PARENT_PID,
     authRateLimit: env.HELM_AUTH_RATE_LIMIT,
+    bodyMs: env.HELM_BODY_MS,
+    uploadStallMs: env.HELM_UPLOAD_STALL_MS,
+    trustedProxies: env.HELM_TRUSTED_PROXIES,
   };
 }
 

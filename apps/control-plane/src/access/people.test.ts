@@ -63,6 +63,10 @@ describe("sessions", () => {
     const byToken = await control.request("GET", "/trpc/session.me", { bearer: token });
     expect(byToken.status).toBe(200);
     expect((await control.request("GET", "/trpc/session.me")).status).toBe(401);
+    // The command line's way out: the token alone, no cookie and no origin.
+    const out = await control.request("POST", "/api/auth/sign-out", { bearer: token, json: {} });
+    expect(out.status).toBe(200);
+    expect((await control.request("GET", "/trpc/session.me", { bearer: token })).status).toBe(401);
   });
 
   it("change nothing for another site's page", async () => {

@@ -56,6 +56,6 @@ async function download({ req, res, ctx, params }: EndpointCall): Promise<void> 
 }
 
 export const artifactEndpoints: Endpoint[] = [
-  { method: "PUT", path: "/api/worker/artifacts/:sha256", caller: "worker", handle: upload },
+  { method: "PUT", path: "/api/worker/artifacts/:sha256", caller: "worker", upload: true, handle: upload },
   { method: "GET", path: "/api/node/artifacts/:sha256", caller: "node", handle: download },
 ];

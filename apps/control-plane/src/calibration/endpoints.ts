@@ -1,4 +1,4 @@
-import { ClaimRequest, EventBatch, FinishRequest, HeartbeatRequest, HelmError } from "@helm/contracts";
+import { ClaimRequest, HelmError } from "@helm/contracts";
 import { z } from "zod";
 import type { Context } from "../context";
 import { actingHost } from "../host/acting-host";
@@ -8,6 +8,7 @@ import { sendJson } from "../http/respond";
 import { claimInspection, findInspection, finishInspection, heartbeatInspection } from "../inspection/jobs";
 import { inTransaction } from "../transaction";
 import { appendEvents } from "./append-events";
+import { AttemptEvents, AttemptFinish, AttemptHeartbeat } from "./attempt-requests";
 import { capabilityOf, claimCalibration, noteWaiting } from "./claim";
 import { finishCalibration } from "./finish";
 import { heartbeat } from "./heartbeat";
@@ -61,7 +62,7 @@ export const workerEndpoints: Endpoint[] = [
     path: "/api/worker/jobs/:id/heartbeat",
     caller: "worker",
     handle: async ({ req, res, ctx, params }) => {
-      const input = { ...(await readJson(req, HeartbeatRequest, SMALL)), id: jobId(params) };
+      const input = { ...(await readJson(req, AttemptHeartbeat, SMALL)), id: jobId(params) };
       const answer = await inTransaction(ctx, step, async (inner) =>
         (await findInspection(inner, input.id))
           ? heartbeatInspection({ ctx: inner, input })
@@ -75,7 +76,7 @@ export const workerEndpoints: Endpoint[] = [
     path: "/api/worker/jobs/:id/events",
     caller: "worker",
     handle: async ({ req, res, ctx, params }) => {
-      const input = await readJson(req, EventBatch, EVENTS);
+      const input = await readJson(req, AttemptEvents, EVENTS);
       if (input.job !== jobId(params)) throw new HelmError("BAD_REQUEST", "The batch is of another job.");
       sendJson(res, 200, await inTransaction(ctx, step, (inner) => appendEvents({ ctx: inner, input })));
     },
@@ -85,7 +86,7 @@ export const workerEndpoints: Endpoint[] = [
     path: "/api/worker/jobs/:id/finish",
     caller: "worker",
     handle: async ({ req, res, ctx, params }) => {
-      const input = { ...(await readJson(req, FinishRequest, SMALL)), id: jobId(params) };
+      const input = { ...(await readJson(req, AttemptFinish, SMALL)), id: jobId(params) };
       const state = await inTransaction(ctx, { audited: true, publish: true }, async (inner) =>
         (await findInspection(inner, input.id))
           ? finishInspection({ ctx: inner, input })

@@ -1,10 +1,11 @@
-import { type EventAck, EventBatch } from "@helm/contracts";
+import type { EventAck } from "@helm/contracts";
 import type { Services } from "../context";
 import { authorizeHosts, hostContext } from "../host/socket-auth";
 import { replyTo } from "../socket-reply";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
 import { appendEvents } from "./append-events";
+import { AttemptEvents } from "./attempt-requests";
 
 /** /workers: events come in with an ack; hints go out. */
 export function openWorkerSockets(services: Services): void {
@@ -25,7 +26,7 @@ export function openWorkerSockets(services: Services): void {
 }
 
 async function takeBatch(ctx: ReturnType<typeof hostContext>, payload: unknown): Promise<EventAck> {
-  const batch = EventBatch.safeParse(payload);
+  const batch = AttemptEvents.safeParse(payload);
   if (!batch.success) {
     ctx.log.warn({ issues: batch.error.issues.slice(0, 5) }, "a worker sent events that fit no schema");
     return { ok: false, last_seq: 0, code: "BAD_REQUEST" };

@@ -1,13 +1,25 @@
 import type { IncomingMessage } from "node:http";
-import { isLoopback } from "../config";
+import { isIP } from "node:net";
 
-/** A forwarded address is believed from this machine's own console alone; anyone else is who the socket says. */
-export function callerAddress(req: IncomingMessage): string {
-  const remote = (req.socket.remoteAddress ?? "unknown").replace(/^::ffff:/, "");
-  if (!isLoopback(remote)) return remote;
-  const forwarded = req.headers["x-forwarded-for"];
-  const last = (Array.isArray(forwarded) ? forwarded.join(",") : forwarded)?.split(",").at(-1)?.trim();
-  return last && /^[0-9a-fA-F.:]+$/.test(last) ? last : remote;
+/**
+ * Who asks: the socket's other end, or, where that is a proxy we were told to trust, whom it names. A chain is read
+ * from its end, as far as it consists of trusted proxies; what stands before them anyone can have written.
+ */
+export function callerAddress(req: IncomingMessage, trustedProxies: readonly string[]): string {
+  let address = plain(req.socket.remoteAddress ?? "unknown");
+  const header = req.headers["x-forwarded-for"];
+  const chain = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",");
+  while (trustedProxies.includes(address)) {
+    const before = plain(chain.pop()?.trim() ?? "");
+    if (isIP(before) === 0) break;
+    address = before;
+  }
+  return address;
+}
+
+/** An IPv4 address inside an IPv6 one is the IPv4 address. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
 export function toHeaders(req: IncomingMessage): Headers {

@@ -14,6 +14,8 @@ export interface Endpoint {
   method: "GET" | "POST" | "PUT";
   path: string;
   caller: "public" | "worker" | "node";
+  /** Takes a body of any length: its sender is bounded by keeping on, not by being done. */
+  upload?: boolean;
   handle(call: EndpointCall): Promise<void>;
 }
 

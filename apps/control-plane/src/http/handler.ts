@@ -10,6 +10,7 @@ import { authenticateHost, bearerOf } from "../host/authenticate";
 import { appRouter } from "../router";
 import { outsideTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
+import { boundBody } from "./bound-body";
 import { callerAddress, toHeaders } from "./caller";
 import { type Endpoint, matchEndpoint } from "./endpoint";
 import { requireOwnOrigin } from "./origin";
@@ -40,10 +41,16 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
   return (incoming: IncomingMessage, res: ServerResponse): void => {
     const req = incoming as Request;
     req.requestId = randomUUID();
-    req.address = callerAddress(req);
+    req.address = callerAddress(req, services.config.trustedProxies);
     setSecurityHeaders(res);
     res.setHeader("x-request-id", req.requestId);
+    const found = matchEndpoint(endpoints, req.method ?? "GET", pathOf(req));
+    boundBody(req, res, services.config, found?.endpoint.upload === true);
     dispatch(req, res).catch((thrown: unknown) => {
+      if (req.destroyed && !req.complete) {
+        services.log.info({ requestId: req.requestId, path: pathOf(req) }, "the caller went away");
+        return res.destroy();
+      }
       const error = toHelmError(thrown);
       const fields = { requestId: req.requestId, path: pathOf(req), code: error.code };
       if (error.code === "INTERNAL")

@@ -61,6 +61,9 @@ export function toHelmError(error: unknown): HelmError {
       return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
     if (error.code === "P2025")
       return new HelmError("NOT_FOUND", "This does not exist any more.", {}, { cause: error });
+    // An id that is none of the database's kind: nothing can be there, whoever forgot to check it.
+    if (error.code === "P2023" || error.code === "P2007")
+      return new HelmError("BAD_REQUEST", "An id in the request is not an id.", {}, { cause: error });
     if (error.code === "P2034")
       return new HelmError(
         "CONFLICT",

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "../config";
+import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { joinWorker, registerPair, type TestWorker } from "../testing/worker";
+import { callerAddress } from "./caller";
+
+let plane: TestControlPlane;
+let worker: TestWorker;
+
+beforeAll(async () => {
+  plane = await testControlPlane({ HELM_BODY_MS: "300", HELM_UPLOAD_STALL_MS: "300" });
+  worker = await joinWorker(plane);
+});
+afterAll(() => plane?.stop());
+
+/** Sends raw bytes now and then, and resolves with all that came back once the other side has hung up. */
+function sendRaw(head: string, parts: string[], everyMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(plane.url);
+    const socket = connect(Number(port), hostname, () => socket.write(head));
+    let answer = "";
+    const left = [...parts];
+    const timer = setInterval(() => {
+      const part = left.shift();
+      if (part !== undefined) socket.write(part);
+    }, everyMs);
+    socket.on("data", (data) => {
+      answer += data;
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearInterval(timer);
+      resolve(answer);
+    });
+    setTimeout(() => reject(new Error(`still open, after: ${answer}`)), 20_000).unref();
+  });
+}
+
+function post(path: string, length: number, extra = ""): string {
+  return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n${extra}\r\n`;
+}
+
+describe("a body that comes slowly", () => {
+  it.each([
+    ["an endpoint", () => post("/api/worker/claim", 50, `authorization: Bearer ${worker.credential}\r\n`)],
+    ["a procedure", () => post("/trpc/setup.createAdministrator", 50, "origin: http://127.0.0.1:3000\r\n")],
+    ["a sign-in", () => post("/api/auth/sign-in/email", 50, "origin: http://127.0.0.1:3000\r\n")],
+    ["a socket's polling", () => post("/socket.io?EIO=4&transport=polling&sid=none", 50)],
+    ["nothing at all", () => post("/nowhere", 50)],
+  ])("is hung up on: %s", async (_, head) => {
+    // One byte at a time would go on for as long as its sender likes.
+    const answer = await sendRaw(head(), Array(400).fill(" "), 50);
+    expect(answer === "" || /^HTTP\/1.1 4\d\d /.test(answer)).toBe(true);
+  });
+
+  it("may be long where it is an upload, as long as it keeps coming", async () => {
+    const path = `/api/worker/artifacts/${"a".repeat(64)}?job=${randomUUID()}&attempt=${randomUUID()}`;
+    const put = (length: number) =>
+      post(path, length, `authorization: Bearer ${worker.credential}\r\n`).replace("POST", "PUT");
+    expect(await sendRaw(put(1000), ["x"], 50)).toMatch(/^HTTP\/1.1 4\d\d /);
+  });
+});
+
+describe("ids that are none", () => {
+  it("are answered 4xx wherever a worker sends them, for calibrations and for inspections", async () => {
+    const post = async (path: string, sent: unknown) => {
+      const { status } = await plane.request("POST", path, { bearer: worker.credential, json: sent });
+      expect([path, status === 400 || status === 404, status]).toEqual([path, true, status]);
+    };
+    await plane.as("admin").pair.register({ sourceModel: "pilot", targetModel: "target" });
+    const inspection = (await worker.claim()).json.id as string;
+    const { pairId } = await registerPair(plane, worker, "target", "target");
+    await plane.as("operator").calibration.start({ pairId: pairId ?? "", device: "cpu" });
+    const run = (await worker.claim({ models: ["target"] })).json.id as string;
+    expect(inspection && run).toBeTruthy();
+    for (const odd of ["not-a-uuid", "", "0", "'; --", "\u0000", "x".repeat(10_000)]) {
+      for (const id of [inspection, run, randomUUID()]) {
+        await post(`/api/worker/jobs/${id}/heartbeat`, { attempt: odd, last_seq: 0 });
+        await post(`/api/worker/jobs/${id}/finish`, { attempt: odd, outcome: "failed" });
+        const event = { v: 1, at: new Date().toISOString(), type: "log", level: "info", message: "x" };
+        await post(`/api/worker/jobs/${id}/events`, { job: id, attempt: odd, events: [{ seq: 1, event }] });
+      }
+      await post(`/api/worker/jobs/${encodeURIComponent(odd || "x")}/heartbeat`, {
+        attempt: randomUUID(),
+        last_seq: 0,
+      });
+    }
+  });
+});
+
+describe("a forwarded address", () => {
+  const from = (remoteAddress: string, forwarded?: string) =>
+    ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
+
+  it("is believed from nobody by default, loopback included", () => {
+    const { trustedProxies } = readConfig({
+      DATABASE_URL: "postgresql://a@b/c",
+      HELM_AUTH_SECRET: "s".repeat(32),
+    });
+    for (const remote of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1"])
+      expect(callerAddress(from(remote, "203.0.113.9"), trustedProxies)).toBe(remote.replace("::ffff:", ""));
+  });
+
+  it("is believed from a configured proxy, back to the first that is none", () => {
+    const trusted = ["127.0.0.1", "10.0.0.2"];
+    expect(callerAddress(from("::ffff:127.0.0.1", "203.0.113.9"), trusted)).toBe("203.0.113.9");
+    expect(callerAddress(from("127.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2"), trusted)).toBe("203.0.113.9");
+    expect(callerAddress(from("192.0.2.1", "203.0.113.9"), trusted)).toBe("192.0.2.1");
+    expect(callerAddress(from("127.0.0.1", "not an address"), trusted)).toBe("127.0.0.1");
+    expect(callerAddress(from("127.0.0.1"), trusted)).toBe("127.0.0.1");
+    expect(callerAddress(from("127.0.0.1", "127.0.0.1"), trusted)).toBe("127.0.0.1");
+  });
+
+  it("comes from addresses, not from names", () => {
+    const env = { DATABASE_URL: "postgresql://a@b/c", HELM_AUTH_SECRET: "s".repeat(32) };
+    expect(() => readConfig({ ...env, HELM_TRUSTED_PROXIES: "proxy.example" })).toThrow(
+      /HELM_TRUSTED_PROXIES/,
+    );
+    expect(readConfig({ ...env, HELM_TRUSTED_PROXIES: "10.0.0.1, ::1" }).trustedProxies).toEqual([
+      "10.0.0.1",
+      "::1",
+    ]);
+  });
+});
