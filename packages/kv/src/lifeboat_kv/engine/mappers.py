@@ -179,10 +179,11 @@ class MapperStore:
             raise MapperRefusedError("NO_MEMORY", error.message) from error
         source = self._served(mapper.source, "source")
         target = self._served(mapper.target, "target")
-        # In memory a mapper is float32, twice the file of a bfloat16 one.
-        if 4 * mapper.parameters > self.budget_bytes:
+        # A GPU multiplies what was stored and scored; a CPU has no use for bfloat16, which is half the size.
+        dtype = torch.float32 if self._device.type == "cpu" else mapper.layers[0].wk.dtype
+        if torch.empty((), dtype=dtype).element_size() * mapper.parameters > self.budget_bytes:
             raise MapperRefusedError("NO_MEMORY", "the mapper is larger than the budget for mappers")
-        mapper = mapper.to(self._device, torch.float32)
+        mapper = mapper.to(self._device, dtype)
         size = sum(t.numel() * t.element_size() for m in mapper.layers for t in (m.wk, m.bk, m.wv, m.bv))
         return ResidentMapper(
             sha256, mapper, source, target, size, round((time.perf_counter() - started) * 1000, 3)

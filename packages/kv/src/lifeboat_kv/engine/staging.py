@@ -60,8 +60,11 @@ class StagedCache:
         return self.memory.size
 
     def rows(self, start: int, stop: int, device: torch.device) -> list[LayerKV]:
-        """Per layer (k, v) [kv_heads, stop - start, d] on `device`, copied out of the staged memory."""
-        both = self.memory.view(self.shape, self.dtype)[:, :, :, start:stop].to(device, copy=True)
+        """Per layer (k, v) [kv_heads, stop - start, d] on `device`.
+
+        On the CPU these are views, good until `free`: a transfer reads them once, in place.
+        """
+        both = self.memory.view(self.shape, self.dtype)[:, :, :, start:stop].to(device)
         return [(layer[0], layer[1]) for layer in both]
 
 

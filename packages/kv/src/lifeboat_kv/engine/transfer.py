@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
-from ..cache import LayerKV
 from ..tail import tail_length
-from .kv_pool import KvPool
+from .kv_pool import KvPool, slots_for
 from .mappers import MapperRefusedError, MapperStore, ResidentMapper
 from .metrics import TransferMetrics
+from .paged_rows import PagedRows
 from .sequence import Request
 from .served_model import ServedModel
 from .staging import StagedCache, StagingStore
@@ -86,12 +86,7 @@ class TransferDesk:
         try:
             moved = max(0, ready.rows - start)
             began = time.perf_counter()
-            layers = self._map(ready, target, start) if moved else []
-            _settle(target.device)
-            mapped = time.perf_counter()
-            if layers:
-                pool.install(blocks, start, layers)
-                _settle(target.device)
+            moving = self._move(ready, target, pool, blocks, start) if moved else 0.0
             request.installed = time.perf_counter()
         except Exception:
             log.exception("a transfer into %s failed", target.name)
@@ -105,8 +100,8 @@ class TransferDesk:
             "tokens_moved": moved,
             "tokens_reused": start,
             "tail_tokens": len(request.prompt) - done,
-            "map_ms": _ms(mapped - began),
-            "install_ms": _ms(request.installed - mapped),
+            "map_ms": _ms(request.installed - began - moving),
+            "install_ms": _ms(moving),
             "tail_ms": None,
         }
         return done
@@ -142,21 +137,33 @@ class TransferDesk:
             return self._fall_back(request, "BLOCK_TOO_SMALL")
         return Ready(staged, resident, source, rows)
 
-    def _map(self, ready: Ready, target: ServedModel, start: int) -> list[LayerKV]:
-        """Target rows start ... ready.rows. Errors: ValueError where they are not finite."""
+    def _move(
+        self, ready: Ready, target: ServedModel, pool: KvPool, blocks: Sequence[int], start: int
+    ) -> float:
+        """Maps target rows start ... ready.rows into the pool; returns the seconds that writing them took.
+
+        Errors: ValueError where they are not finite; the pool then holds zeros for them.
+        """
         mapper, tokens = ready.resident.mapper, ready.staged.tokens[: ready.rows]
         # The stored head is known by the tokens that start the sequence; past it rows stand alone.
         first = 0 if mapper.head is not None and mapper.head.match(tokens) > start else start
-        layers = mapper.transfer(
-            ready.staged.rows(first, ready.rows, target.device),
-            torch.arange(first, ready.rows),
-            ready.source.rope,
-            target.rope,
-            token_ids=tokens if first == 0 else None,
-        )
-        if not all(bool(torch.isfinite(t).all()) for layer in layers for t in layer):
-            raise ValueError("the mapped rows are not finite")
-        return [(k[:, start - first :], v[:, start - first :]) for k, v in layers]
+        rows = PagedRows(pool, slots_for(blocks, start, ready.rows), start - first)
+        positions = torch.arange(first, ready.rows)
+        try:
+            mapper.transfer_to(
+                rows,
+                ready.staged.rows(first, ready.rows, target.device),
+                ready.source.rope.at(positions, target.device),
+                target.rope.at(positions, target.device),
+                token_ids=tokens if first == 0 else None,
+            )
+            if not rows.finite:
+                raise ValueError("the mapped rows are not finite")
+        except BaseException:
+            rows.wipe()
+            raise
+        _settle(target.device)
+        return rows.watch.seconds
 
     def _stage(
         self, request: Request, model: ServedModel, pool: KvPool, blocks: Sequence[int]
