@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { findCheckout, parseEnvironment } from "@helm/host";
+import { findCheckout, type HubConfig, HubEnvironment, parseEnvironment, readHub } from "@helm/host";
 import { z } from "zod";
 
 const Environment = z.object({
@@ -8,6 +8,7 @@ const Environment = z.object({
   LIFEBOAT_TOKEN: z.string().optional(),
   HELM_MODEL_ROOTS: z.string().optional(),
   HELM_CORPORA_ROOT: z.string().optional(),
+  ...HubEnvironment,
   HELM_PYTHON: z.string().optional(),
   HELM_LEASE_DIR: z.string().optional(),
   XDG_CONFIG_HOME: z.string().optional(),
@@ -19,6 +20,9 @@ export interface CliConfig {
   token: string | undefined;
   modelRoots: string[];
   corporaRoot: string;
+  /** Where downloads of a hub's corpora and the register of digests lie. */
+  corpusStore: string;
+  hub: HubConfig | null;
   artifactDir: string;
   leaseDir: string;
   python: string | undefined;
@@ -36,6 +40,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): CliConfig {
     token: given.LIFEBOAT_TOKEN,
     modelRoots: [...roots.map((root) => resolve(root)), join(checkout, "models")],
     corporaRoot: resolve(given.HELM_CORPORA_ROOT ?? join(checkout, "corpora")),
+    corpusStore: join(checkout, ".helm", "corpora"),
+    hub: readHub(given),
     artifactDir: join(checkout, ".helm", "artifacts"),
     leaseDir: resolve(given.HELM_LEASE_DIR ?? join(checkout, ".helm", "leases")),
     python: given.HELM_PYTHON,

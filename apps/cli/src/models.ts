@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { ExitCode, type ModelFacts } from "@helm/contracts";
-import { inspectModel, PythonFailure, type PythonHome } from "@helm/host";
+import { CORPUS_FORMS, ExitCode, isHubCorpus, type ModelFacts } from "@helm/contracts";
+import { type HubConfig, inspectModel, PythonFailure, type PythonHome } from "@helm/host";
 import type { CliConfig } from "./config";
 import { Failure } from "./failure";
 
@@ -45,16 +45,30 @@ export async function readFacts(model: LocatedModel, python: PythonHome): Promis
   }
 }
 
-/** A corpus by path, or by name under the corpora folder (`bundled`). Errors: Failure 5. */
-export async function locateCorpus(given: string, config: CliConfig): Promise<string> {
+export interface LocatedCorpus {
+  /** What the job is given: a path, or the hub's name for it. */
+  given: string;
+  hub: HubConfig | null;
+}
+
+/** A corpus by path, by name under the corpora folder (`bundled`), or of the hub. Errors: Failure 5. */
+export async function locateCorpus(given: string, config: CliConfig): Promise<LocatedCorpus> {
   const places = ID.test(given) ? [join(config.corporaRoot, given), resolve(given)] : [resolve(given)];
-  for (const place of places) {
-    if (await exists(place)) return place;
+  for (const place of given.startsWith("hub:") ? [] : places) {
+    if (await exists(place)) return { given: place, hub: null };
+  }
+  if (isHubCorpus(given)) {
+    if (config.hub) return { given, hub: config.hub };
+    throw new Failure(
+      ExitCode.unreadable,
+      "HUB_OFF",
+      `"${given}" is a hub's, and HELM_HUB_ENDPOINT allows none. Give a file or folder, or set the hub's address.`,
+    );
   }
   throw new Failure(
     ExitCode.unreadable,
     "CORPUS_NOT_FOUND",
-    `There is no corpus "${given}". Use bundled, a .txt or .jsonl file, or a folder with a manifest.json.`,
+    `There is no corpus "${given}". Give ${CORPUS_FORMS}; a path works here too.`,
   );
 }
 

@@ -3,9 +3,15 @@ import { Command, Option } from "commander";
 import { readConfig } from "./config";
 import type { Context } from "./context";
 import { calibrate } from "./helm/calibrate/command";
-import { cancelCalibration, listCalibrations, showCalibration } from "./helm/calibration";
+import {
+  cancelCalibration,
+  compareCalibrations,
+  listCalibrations,
+  showCalibration,
+} from "./helm/calibration";
 import { checkModels } from "./helm/check";
 import { doctor } from "./helm/doctor";
+import { evaluate } from "./helm/evaluate/command";
 import { listNodes, listWorkers } from "./helm/fleet";
 import { inspect } from "./helm/inspect";
 import { createKey, listKeys, revokeKey } from "./helm/key";
@@ -54,10 +60,11 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   )
     .option("--email <email>", "who signs in")
     .option("--password-stdin", "read the password from standard input");
-  verb(program, "logout", "forget the sign-in", (c) => logout(c));
+  verb(program, "logout", "end the session on the server and forget the sign-in", (c) => logout(c));
 
   const helm = program.command("helm").description("Helm: pairs, calibrations, routing");
   addCalibrate(helm, verb);
+  addEvaluate(helm, verb);
   verb(helm, "check", "whether two models may be a pair, all causes listed", (c, _, o) =>
     checkModels(c, String(o.sourceModel), String(o.targetModel)),
   )
@@ -80,6 +87,12 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   verb(calibration, "show <id>", "one calibration", (c, [id = ""], o) =>
     showCalibration(c, id, o.wait === true),
   ).option("--wait", "follow it to its end");
+  verb(
+    calibration,
+    "compare <first> <second>",
+    "two calibrations of a pair, on the same probes",
+    (c, [a = "", b = ""]) => compareCalibrations(c, a, b),
+  );
   verb(calibration, "cancel <id>", "end a calibration", (c, [id = ""]) => cancelCalibration(c, id));
   const tenant = helm.command("tenant").description("who calls");
   verb(tenant, "list", "every tenant", (c) => listTenants(c));
@@ -112,7 +125,12 @@ function addCalibrate(
   )
     .requiredOption("--source-model <model>", "whose cache is read: id or folder")
     .requiredOption("--target-model <model>", "whose cache is written: id or folder")
-    .option("--corpus <corpus>", "bundled, a .txt or .jsonl file, or a corpus folder", "bundled")
+    .option(
+      "--corpus <corpus>",
+      "bundled; a .txt, .jsonl, .jsonl.gz or .parquet file; a folder of them; fineweb-edu; hub:owner/name[/config][@revision]",
+      "bundled",
+    )
+    .option("--corpus-column <name>", "column of the texts or messages (default: text, else messages)")
     .option("--k <n>", "source layers for each target layer", "4")
     .option("--method <name>", "how the map is fitted, one of those below (default: what measures best)")
     .option("--long", "score at 32 times the fitted length too; 4 times is there by default")
@@ -126,6 +144,27 @@ function addCalibrate(
     .option("--seed <n>", "seed of the rows drawn")
     .option("--threads <n>", "threads used, local runs only")
     .addHelpText("after", methodHelp);
+}
+
+function addEvaluate(
+  helm: Command,
+  verb: (parent: Command, usage: string, description: string, run: Verb) => Command,
+): void {
+  verb(helm, "evaluate", "tasks of lm-evaluation-harness, answered from transferred caches", (c, _, o) =>
+    evaluate(c, o),
+  )
+    .option("--install", "install the harness into an environment of its own, and nothing else")
+    .option("--source-model <model>", "whose cache is read: id or folder")
+    .option("--target-model <model>", "who answers from it: id or folder")
+    .option("--mapper <mapper>", "digest of a mapper of this host, its folder or its file")
+    .option("--tasks <names>", "with commas between them; see docs/evaluation.md", "helm_bundled")
+    .option("--data <folder>", "the benchmarks' documents; without it the hub is asked")
+    .option("--limit <n>", "documents of each task at most")
+    .option("--num-fewshot <n>", "worked examples, where a task leaves it open")
+    .option("--max-length <n>", "context in tokens (default: the models' own)")
+    .option("--device <device>", "auto, cuda, rocm or cpu; auto never chooses the CPU", "auto")
+    .option("--threads <n>", "threads used")
+    .option("--record", "store the result on the server, under its mapper");
 }
 
 /** The names that --method takes, each with what it does. */

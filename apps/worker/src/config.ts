@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { findCheckout, parseEnvironment } from "@helm/host";
+import { findCheckout, type HubConfig, HubEnvironment, parseEnvironment, readHub } from "@helm/host";
 import { z } from "zod";
 
 const Environment = z.object({
@@ -10,6 +10,7 @@ const Environment = z.object({
   HELM_LEASE_DIR: z.string().optional(),
   HELM_MODEL_ROOTS: z.string().optional(),
   HELM_CORPORA_ROOT: z.string().optional(),
+  ...HubEnvironment,
   HELM_PYTHON: z.string().optional(),
   HELM_DEVICE: z.enum(["cpu", "cuda", "rocm", "auto"]).default("auto"),
   HELM_WORKER_NAME: z.string().min(1).max(80).default(hostname().slice(0, 80)),
@@ -25,6 +26,8 @@ export interface WorkerConfig {
   leaseDir: string;
   modelRoots: string[];
   corporaRoot: string;
+  /** The one hub that corpora may come from; null: none. */
+  hub: HubConfig | null;
   python: string | undefined;
   device: "cpu" | "cuda" | "rocm" | "auto";
   name: string;
@@ -48,6 +51,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
     leaseDir: resolve(given.HELM_LEASE_DIR ?? join(stateDir, "..", "leases")),
     modelRoots: roots.map((root) => resolve(root)),
     corporaRoot: resolve(given.HELM_CORPORA_ROOT ?? join(checkout, "corpora")),
+    hub: readHub(given),
     python: given.HELM_PYTHON,
     device: given.HELM_DEVICE,
     name: given.HELM_WORKER_NAME,

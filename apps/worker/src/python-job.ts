@@ -1,5 +1,12 @@
 import { CalibrationEvent, ExitCode } from "@helm/contracts";
-import { type Exit, type Logger, type PythonHome, type PythonRun, runPython } from "@helm/host";
+import {
+  type Exit,
+  type Logger,
+  type PythonHandlers,
+  type PythonHome,
+  type PythonRun,
+  runPython,
+} from "@helm/host";
 
 type Result = Extract<CalibrationEvent, { type: "result" }>;
 
@@ -21,11 +28,12 @@ export async function startPythonJob(
   args: string[],
   log: Logger,
   onEvent: (event: CalibrationEvent) => void,
+  extra: Record<string, string> = {},
 ): Promise<PythonJob> {
   let result: Result | null = null;
   let failed: Extract<CalibrationEvent, { type: "failed" }> | null = null;
   let stopped = false;
-  const run: PythonRun = await runPython(home, args, {
+  const handlers: PythonHandlers = {
     onEvent: (line) => {
       const parsed = CalibrationEvent.safeParse(line);
       if (!parsed.success) {
@@ -41,7 +49,8 @@ export async function startPythonJob(
     },
     onNoise: (line) => log.warn({ line: line.slice(0, 300) }, "a line of the job is no event"),
     onLog: (line) => log.info({ line: line.slice(0, 1000) }, "job"),
-  });
+  };
+  const run: PythonRun = await runPython(home, args, handlers, extra);
   return {
     pid: run.pid,
     end: run.done.then((exit) => judgeEnd(exit, result, failed, stopped)),

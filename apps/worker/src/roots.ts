@@ -1,5 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { HUB_ALIASES, isHubCorpus } from "@helm/contracts";
+import type { HubConfig } from "@helm/host";
 
 /** `name`, `owner/name` or a little deeper: no absolute path, no dots that climb, nothing hidden. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9][A-Za-z0-9._-]{0,95}){0,3}$/;
@@ -17,11 +19,21 @@ export async function resolveModel(id: string, roots: string[]): Promise<string>
   throw new NotAllowed(`This worker has no model "${id}" under its allowed folders.`);
 }
 
-/** The corpus `id` under the allowed root: a folder with a manifest, or a text file. Errors: NotAllowed. */
-export async function resolveCorpus(id: string, root: string): Promise<string> {
-  const found = await resolveUnder(id, root);
-  if (!found) throw new NotAllowed(`This worker has no corpus "${id}" under its allowed folder.`);
-  return found;
+export interface FoundCorpus {
+  /** What the job is given: a path on this host, or the hub's name for it. */
+  given: string;
+  /** Set where the corpus is the hub's. */
+  hub: HubConfig | null;
+}
+
+/** The corpus `id` under the allowed root, else a data set of the one allowed hub. Errors: NotAllowed. */
+export async function resolveCorpus(id: string, root: string, hub: HubConfig | null): Promise<FoundCorpus> {
+  const ofHub = isHubCorpus(id);
+  const found = id.startsWith("hub:") || id.includes("@") ? null : await resolveUnder(id, root);
+  if (found) return { given: found, hub: null };
+  if (!ofHub) throw new NotAllowed(`This worker has no corpus "${id}" under its allowed folder.`);
+  if (!hub) throw new NotAllowed(`This worker is set up without a hub, so it cannot fetch "${id}".`);
+  return { given: id, hub };
 }
 
 /** Links may point to files elsewhere (a hub cache does), but the folder itself has to lie under the root. */
@@ -51,15 +63,21 @@ export async function listModels(roots: string[]): Promise<string[]> {
   return [...found].filter((id) => ID.test(id)).sort();
 }
 
-export async function listCorpora(root: string): Promise<string[]> {
+const TEXTS = /\.(txt|jsonl|jsonl\.gz|json\.gz|parquet)$/;
+
+/** Corpora of the folder, then the names of the hub's, where there is one. */
+export async function listCorpora(root: string, hub: HubConfig | null): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(root, { withFileTypes: true }).catch(() => [])) {
-    const known = entry.isDirectory()
-      ? await isFile(join(root, entry.name, "manifest.json"))
-      : /\.(txt|jsonl)$/.test(entry.name);
+    const known = entry.isDirectory() ? await holdsTexts(join(root, entry.name)) : TEXTS.test(entry.name);
     if (known && ID.test(entry.name)) found.push(entry.name);
   }
-  return found.sort();
+  return [...new Set([...found.sort(), ...(hub ? HUB_ALIASES : [])])];
+}
+
+async function holdsTexts(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  return names.some((name) => name === "manifest.json" || TEXTS.test(name));
 }
 
 async function folders(path: string): Promise<string[]> {

@@ -8,7 +8,7 @@ import {
   type FinishRequest,
   optionFlags,
 } from "@helm/contracts";
-import type { PythonHome } from "@helm/host";
+import { hubEnvironment, type PythonHome } from "@helm/host";
 import { z } from "zod";
 import type { WorkerConfig } from "./config";
 import { type DeliveryContext, deliver } from "./deliver";
@@ -93,10 +93,9 @@ async function attemptRun(
   emit: (event: CalibrationEvent) => void,
   onStarted: (job: PythonJob) => void,
 ): Promise<JobEnd> {
-  let args: string[];
   try {
-    args = await jobArguments(job, context.config);
-    const started = await startPythonJob(context.python, args, context.log, emit);
+    const { args, extra } = await jobArguments(job, context.config);
+    const started = await startPythonJob(context.python, args, context.log, emit, extra);
     onStarted(started);
     return await started.end;
   } catch (error) {
@@ -114,18 +113,27 @@ async function attemptRun(
   }
 }
 
-async function jobArguments(job: CalibrationJob, config: WorkerConfig): Promise<string[]> {
+interface Arguments {
+  args: string[];
+  extra: Record<string, string>;
+}
+
+async function jobArguments(job: CalibrationJob, config: WorkerConfig): Promise<Arguments> {
   const options = Options.parse(job.options);
   const out = join(config.stateDir, "artifacts");
   await mkdir(out, { recursive: true, mode: 0o700 });
   const source = await resolveModel(job.source_model, config.modelRoots);
   const target = await resolveModel(job.target_model, config.modelRoots);
-  const corpus = await resolveCorpus(job.corpus, config.corporaRoot);
-  const args = ["calibrate", "--source-model", source, "--target-model", target, "--corpus", corpus];
+  const corpus = await resolveCorpus(job.corpus, config.corporaRoot, config.hub);
+  const args = ["calibrate", "--source-model", source, "--target-model", target, "--corpus", corpus.given];
+  args.push("--corpus-store", join(config.stateDir, "corpora"));
   args.push("--k", String(job.k), "--device", job.device, "--out", out);
   // "default" leaves the choice to the library, whose default is what measured best.
   if (job.method !== "default") args.push("--method", job.method);
-  return [...args, ...optionFlags(options)];
+  return {
+    args: [...args, ...optionFlags(options)],
+    extra: corpus.hub ? hubEnvironment(corpus.hub) : {},
+  };
 }
 
 /** This host's paths are nobody else's business: the artifact is named by its digest. */

@@ -139,6 +139,7 @@ export async function workerOptions(
     leaseDir: join(folder, "leases"),
     modelRoots: [join(folder, "models")],
     corporaRoot: join(folder, "corpora"),
+    hub: null,
     python: undefined,
     device: "cpu",
     name: "test",

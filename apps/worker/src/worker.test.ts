@@ -141,6 +141,29 @@ it("takes no model, corpus or option that is not allowed", async () => {
   expect(await refused({ options: { shell: "rm" } })).toBe("BAD_OPTIONS");
 });
 
+it("tells a job of the hub only where its corpus is the hub's", async () => {
+  const python = await scriptedPython(
+    `log(JSON.stringify([process.env.HELM_HUB_ENDPOINT ?? null, process.argv.includes("hub:some/texts")])); result();`,
+  );
+  const told = async (changes: object) => {
+    const { controlPlane, options, start } = await setUp(python, calibrationJob(changes));
+    options.config.hub = {
+      endpoint: "https://hub.example",
+      storage: undefined,
+      token: undefined,
+      proxy: undefined,
+      noProxy: undefined,
+    };
+    void start();
+    await expect.poll(() => controlPlane.finished, within).toHaveLength(1);
+    options.stop();
+    const events = controlPlane.batches.flatMap((batch) => batch.events);
+    return events.flatMap(({ event }) => (event.type === "log" ? [event.message] : []));
+  };
+  expect(await told({ corpus: "hub:some/texts" })).toEqual(['["https://hub.example",true]']);
+  expect(await told({ corpus: "bundled" })).toEqual(["[null,false]"]);
+});
+
 it("keeps the outcome over its own restart and delivers it in its next life", async () => {
   const { controlPlane, options, start } = await setUp(
     await scriptedPython(`log("one"); await sleep(300); result();`),

@@ -89,7 +89,7 @@ async function claimAndRun(options: WorkerOptions, context: RunContext): Promise
   });
   const offer: ClaimRequest = {
     models: await listModels(config.modelRoots),
-    corpora: await listCorpora(config.corporaRoot),
+    corpora: await listCorpora(config.corporaRoot, config.hub),
     devices: [hardware.device],
   };
   if (!taken.ok) {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CorpusColumn } from "./corpus-name";
 
 /**
  * The ways to fit a mapper, as `--method` takes them, with what each one does. The job's own list is METHODS in
@@ -29,6 +30,7 @@ export const CalibrationOptions = z.object({
   sequences: z.number().int().min(1).optional(),
   seq_len: z.number().int().min(1).optional(),
   seed: z.number().int().min(0).optional(),
+  corpus_column: CorpusColumn.optional(),
 });
 export type CalibrationOptions = z.infer<typeof CalibrationOptions>;
 
@@ -40,5 +42,7 @@ export function optionFlags(options: CalibrationOptions): string[] {
     ["--seed", options.seed],
   ] as const;
   const flags = named.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+  // One word, so that no name can pass for an option.
+  if (options.corpus_column !== undefined) flags.push(`--corpus-column=${options.corpus_column}`);
   return options.long ? [...flags, "--long"] : flags;
 }

@@ -11,14 +11,18 @@ export function parseEnvironment<T extends z.ZodType>(schema: T, environment: No
   throw new Error(`The environment cannot be used. ${wrong.join("; ")}`);
 }
 
-const SECRET = /token|secret|password|credential|database_url|key/i;
+const SECRET = /token|secret|password|credential|database_url|key|proxy/i;
 
-/** The configuration as it may be logged. */
+/** The configuration as it may be logged, whatever is nested in it. */
 export function redacted(configuration: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(configuration).map(([name, value]) => [
       name,
-      SECRET.test(name) && value ? "[redacted]" : value,
+      SECRET.test(name) && value ? "[redacted]" : isPlain(value) ? redacted(value) : value,
     ]),
   );
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@ export * from "./device-lease";
 export * from "./environment";
 export * from "./host-client";
 export * from "./host-socket";
+export * from "./hub";
 export * from "./join";
 export * from "./logger";
 export * from "./outbox";

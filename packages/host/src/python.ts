@@ -69,14 +69,18 @@ export function pythonEnvironment(
   };
 }
 
-/** Starts `python -m lifeboat_kv ...` in a process group of its own. Errors: what spawning ran into. */
+/**
+ * Starts `python -m lifeboat_kv ...` in a process group of its own, with `extra` in its environment.
+ * Errors: what spawning ran into.
+ */
 export async function runPython(
   home: PythonHome,
   args: string[],
   handlers: PythonHandlers,
+  extra: Record<string, string> = {},
 ): Promise<PythonRun> {
   const child = await spawnGroup(home.python, ["-m", "lifeboat_kv", ...args], {
-    env: pythonEnvironment(home),
+    env: { ...pythonEnvironment(home), ...extra },
   });
   const lines = [
     eachLine(child.stdout, (line) => handleLine(line, handlers)),

@@ -47,15 +47,29 @@ async function layerFits(ctx: Context, { attempts }: { attempts: { id: string }[
   return metrics.flatMap(({ body }) => LayerFit.safeParse(body).data ?? []);
 }
 
-/** Gate probes are fixed for a pair and a corpus: every scored run has looked at them once more. */
-function gateLooks(
-  ctx: Context,
-  { pairId, corpus, score }: { pairId: string; corpus: string; score: { createdAt: Date } | null },
-): Promise<number> | number {
-  if (!score) return 0;
-  return ctx.db.score.count({
-    where: { createdAt: { lte: score.createdAt }, calibration: { pairId, corpus } },
-  });
+/**
+ * Gate probes are fixed for a pair revision: both models' weights and tokenizers, and the probe corpus. Every scored run
+ * of the same revision has looked at them once more. An older run named no digest of its probes: its corpus stands for it.
+ */
+async function gateLooks(ctx: Context, run: { id: string; score: object | null }): Promise<number> {
+  if (!run.score) return 0;
+  const [found] = await ctx.db.$queryRaw<{ looks: number }[]>`
+    WITH looked AS (
+      SELECT c."id", c."pair_id", s."created_at",
+        jsonb_build_array(
+          COALESCE(e."body" #> '{corpus,probes_sha256}', e."body" #> '{corpus,sha256}', to_jsonb(c."corpus")),
+          e."body" #> '{pair,source,weights_sha256}', e."body" #> '{pair,source,tokenizer}',
+          e."body" #> '{pair,target,weights_sha256}', e."body" #> '{pair,target,tokenizer}'
+        ) AS revision
+      FROM "calibration" c
+      JOIN "score" s ON s."calibration_id" = c."id"
+      LEFT JOIN "calibration_attempt" a ON a."calibration_id" = c."id" AND a."number" = c."attempt"
+      LEFT JOIN "calibration_event" e ON e."attempt_id" = a."id" AND e."type" = 'started'
+      WHERE c."pair_id" = (SELECT "pair_id" FROM "calibration" WHERE "id" = ${run.id}::uuid)
+    )
+    SELECT count(DISTINCT o."id")::int AS looks FROM looked o, looked mine
+    WHERE mine."id" = ${run.id}::uuid AND o."revision" = mine."revision" AND o."created_at" <= mine."created_at"`;
+  return found?.looks ?? 0;
 }
 
 export const CalibrationEventsInput = z.object({

@@ -109,6 +109,26 @@ describe("what a run measured is stored and comes back", () => {
     expect((await get(back)).gateLooks).toBe(1);
   });
 
+  it("begins to count anew with other probes and with other weights, whatever the corpus is called", async () => {
+    const started = (changes: object) => (events: CalibrationEvent[]) =>
+      events.map((event) =>
+        event.type === "started" ? ({ ...event, ...changes } as CalibrationEvent) : event,
+      );
+    const look = async (probes: string, weights: string | null = null) => {
+      const model = { id: "pilot", weights_sha256: weights };
+      const edit = started({
+        corpus: { name: "mine", probes_sha256: probes },
+        pair: { source: model, target: { id: "target" } },
+      });
+      return (await get(await run({ share: 0.9, edit }, pairId, "mine"))).gateLooks;
+    };
+    expect(await look("a")).toBe(1);
+    expect(await look("b")).toBe(1);
+    expect(await look("a")).toBe(2);
+    expect(await look("a", "other")).toBe(1);
+    expect(await look("b")).toBe(2);
+  });
+
   it("the diagnosis below the gate, by the thresholds that the manifest names", async () => {
     const named = (events: CalibrationEvent[]) =>
       events.map((event) =>

@@ -1,4 +1,4 @@
-import { CalibrationOptions, HelmError, MethodChoice, ModelFacts } from "@helm/contracts";
+import { CalibrationOptions, CorpusName, HelmError, MethodChoice, ModelFacts } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
@@ -7,14 +7,7 @@ import { isConnected } from "../host/list";
 
 export const StartCalibrationInput = z.object({
   pairId: z.uuid(),
-  corpus: z
-    .string()
-    .regex(
-      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/,
-      "a corpus is named by letters, digits, dots, dashes and slashes",
-    )
-    .refine((name) => !name.includes(".."), "no path may climb")
-    .default("bundled"),
+  corpus: CorpusName.default("bundled"),
   method: MethodChoice.default("default"),
   k: z.number().int().min(1).max(64).default(4),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]).default("auto"),

@@ -277,6 +277,12 @@ def test_the_operator_says_which_hub(monkeypatch) -> None:
     with pytest.raises(CorpusError) as raised:
         hub_from_environment()
     assert raised.value.code == "HUB_OFF" and raised.value.exit_code == 5
+    monkeypatch.delenv("HELM_HUB_ENDPOINT")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(CorpusError):
+        hub_from_environment()
+    monkeypatch.setenv("HELM_HUB_ENDPOINT", "https://own.example")
+    assert hub_from_environment().endpoint == "https://own.example"
     for wrong in ("ftp://x.example", "nothing", "http://"):
         with pytest.raises(CorpusError):
             HubHttp(wrong)

@@ -12,8 +12,10 @@ import {
 import {
   acquireDeviceLease,
   type Exit,
+  hubEnvironment,
   leaseNameOf,
   locatePython,
+  type PythonHandlers,
   type PythonHome,
   type PythonRun,
   runPython,
@@ -64,9 +66,15 @@ export async function calibrateLocally(context: Context, options: CalibrateOptio
   if (!check.ok) throw impossible({ source: source.id, target: target.id }, check);
   requireLayers(options.k, from);
   const corpus = await locateCorpus(options.corpus, config);
+  const extra = corpus.hub ? hubEnvironment(corpus.hub) : {};
   const release = await takeDevice(context, python, options.device);
   try {
-    const collected = await runJob(context, python, jobArguments(context, options, source, target, corpus));
+    const collected = await runJob(
+      context,
+      python,
+      jobArguments(context, options, source, target, corpus.given),
+      extra,
+    );
     return await conclude(context, options, { source, target, control: check.control }, collected);
   } finally {
     await release();
@@ -121,6 +129,8 @@ function jobArguments(
     target.folder,
     "--corpus",
     corpus,
+    "--corpus-store",
+    context.config.corpusStore,
   ];
   args.push("--k", String(options.k), "--device", options.device);
   args.push("--out", resolve(options.out ?? context.config.artifactDir));
@@ -129,7 +139,12 @@ function jobArguments(
   return options.method === "default" ? args : [...args, "--method", options.method];
 }
 
-async function runJob(context: Context, python: PythonHome, args: string[]): Promise<Collected> {
+async function runJob(
+  context: Context,
+  python: PythonHome,
+  args: string[],
+  extra: Record<string, string>,
+): Promise<Collected> {
   const collected: Collected = { started: null, counts: {}, fit: [], result: null, failed: null, log: [] };
   const view = new ProgressView(context.screen);
   let interrupted = false;
@@ -141,11 +156,12 @@ async function runJob(context: Context, python: PythonHome, args: string[]): Pro
   process.on("SIGINT", stop).on("SIGTERM", stop);
   let exit: Exit;
   try {
-    run = await runPython(python, args, {
+    const handlers: PythonHandlers = {
       onEvent: (line) => take(line, collected, context, view),
       onNoise: (line) => collected.log.push(line),
       onLog: (line) => collected.log.push(line),
-    });
+    };
+    run = await runPython(python, args, handlers, extra);
     if (interrupted) stop();
     exit = await run.done;
   } finally {
@@ -267,6 +283,10 @@ function judge(input: AssessmentInput): Assessment | Failure {
 
 function died(exit: Exit, log: string[]): Failure {
   const last = log.at(-1);
+  // The C++ library ends a process that it cannot get memory for.
+  if (exit.signal === "SIGABRT" && log.some((line) => /bad_alloc/.test(line))) {
+    return new Failure(ExitCode.resources, "MEMORY_SHORT", "This host's memory did not suffice. Free some.");
+  }
   if (exit.signal === "SIGKILL") {
     return new Failure(
       ExitCode.resources,
@@ -283,6 +303,7 @@ function died(exit: Exit, log: string[]): Failure {
 }
 
 function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  // A name at the beginning (a file's, a tensor's) stays as it is written.
+  const first = /^[a-z]+[ ,']/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }

@@ -21,6 +21,8 @@ describe("options of calibrate", () => {
     const long = readOptions({ ...given, long: true, method: "ridge", seed: "0" });
     expect(optionFlags(long.options)).toEqual(["--seed", "0", "--long"]);
     expect(long.method).toBe("ridge");
+    const column = readOptions({ ...given, corpusColumn: "-body" });
+    expect(optionFlags(column.options)).toEqual(["--corpus-column=-body"]);
   });
 
   it.each([
@@ -37,6 +39,8 @@ describe("options of calibrate", () => {
     [{ method: "best" }, /--method best is not one of default, ridge, /],
     [{ method: "" }, /--method {2}is not one of/],
     [{ threads: "0" }, /--threads 0/],
+    [{ corpusColumn: "" }, /--corpus-column: /],
+    [{ corpusColumn: "a\nb" }, /--corpus-column: /],
     [{ sequences: "0" }, /--sequences 0/],
     [{ sourceModel: "" }, /--source-model/],
   ])("%o is wrong usage, said in one line", (wrong, message) => {

@@ -1,4 +1,4 @@
-import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
+import { type CalibrationOptions, CorpusColumn, METHODS, MethodChoice } from "@helm/contracts";
 import { DEFAULT_GATE } from "@helm/pairing";
 import { usage } from "../../failure";
 
@@ -54,6 +54,7 @@ function jobOptions(raw: RawOptions): CalibrationOptions {
     sequences: count("--sequences", raw.sequences, 1),
     seq_len: count("--seq-len", raw.seqLen, 1),
     seed: count("--seed", raw.seed, 0),
+    ...(raw.corpusColumn !== undefined && { corpus_column: column(raw.corpusColumn) }),
     ...(raw.long === true && { long: true }),
   };
   return options;
@@ -61,6 +62,12 @@ function jobOptions(raw: RawOptions): CalibrationOptions {
 
 function count(name: string, given: RawOptions[string], least: number): number | undefined {
   return given === undefined ? undefined : whole(name, String(given), least);
+}
+
+function column(given: string | boolean): string {
+  const parsed = CorpusColumn.safeParse(given);
+  if (!parsed.success) throw usage(`--corpus-column: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
 }
 
 function readGate(given: string): number {

@@ -40,14 +40,17 @@ def hub_from_environment() -> HubHttp:
 
     HELM_HUB_STORAGE lists further domains that it may send downloads to. Errors: CorpusError HUB_OFF.
     """
-    endpoint = os.environ.get("HELM_HUB_ENDPOINT") or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT
-    if endpoint == _OFF or os.environ.get("HF_HUB_OFFLINE") in ("1", "true", "yes", "on"):
+    named = os.environ.get("HELM_HUB_ENDPOINT")
+    endpoint = named or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT
+    # Worker and command line set HF_HUB_OFFLINE for every job and name the hub to those that may ask it.
+    offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
+    if endpoint == _OFF or (offline and not named):
         raise CorpusError(
             "HUB_OFF",
             "this host is set up without a hub (HELM_HUB_ENDPOINT, HF_HUB_OFFLINE): give a file or folder",
         )
-    named = os.environ.get("HELM_HUB_STORAGE")
-    storage = tuple(f".{d.strip().lstrip('.')}" for d in named.split(",") if d.strip()) if named else None
+    domains = os.environ.get("HELM_HUB_STORAGE", "").split(",")
+    storage = tuple(f".{d.strip().lstrip('.')}" for d in domains if d.strip()) or None
     return HubHttp(endpoint, os.environ.get("HF_TOKEN") or None, storage)
 
 
