@@ -271,6 +271,17 @@ def test_overlapping_and_repeated_tensors(good: bytes, file: Path) -> None:
     assert refused(file) == "CORRUPT"
 
 
+def test_numbers_across_their_own_boundaries() -> None:
+    """No file of one dtype can hold such a tensor; a file of several could."""
+    rows = {"a": ("U8", [1], [0, 1]), "b": ("BF16", [2], [1, 5])}
+    header = {
+        name: dict(zip(("dtype", "shape", "data_offsets"), row, strict=True)) for name, row in rows.items()
+    }
+    with pytest.raises(ArtifactError) as raised:
+        tensor_file.parse_header(json.dumps(header).encode(), 5)
+    assert raised.value.code == "CORRUPT" and "aligned" in raised.value.message
+
+
 @pytest.mark.parametrize("claim", [0, 1, 1 << 30, 100 << 30, (1 << 63) - 1, (1 << 64) - 1])
 def test_lying_header_lengths_cost_no_memory(good: bytes, file: Path, claim: int) -> None:
     file.write_bytes(struct.pack("<Q", claim) + good[8:])

@@ -32,10 +32,12 @@ def two_pass(rows: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray, 
     return w.sum(), mean, (x - mean).T @ (w[:, None] * (x - mean))
 
 
-def exactly(rows: np.ndarray, weights: np.ndarray | None = None) -> Moments:
+def exactly(rows: np.ndarray, weights: np.ndarray | None = None, leading: int | None = None) -> Moments:
     """Moments of rows without float32 in between, so that what is built on them can be judged alone."""
     n, mean, scatter = two_pass(rows, np.ones(len(rows)) if weights is None else weights)
-    return Moments(n, torch.from_numpy(mean), torch.from_numpy(scatter))
+    lead = scatter.shape[0] if leading is None else leading
+    held = torch.from_numpy(scatter[:lead].copy())
+    return Moments(n, torch.from_numpy(mean), held, torch.from_numpy(scatter.diagonal()[lead:].copy()))
 
 
 @given(
@@ -77,22 +79,29 @@ def test_moments_of_badly_placed_rows(
         np.testing.assert_allclose(got.diagonal.numpy(), got.scatter.numpy().diagonal())
 
 
-@given(seed=SEEDS, first=st.floats(0.25, 64), second=st.floats(0.25, 64))
+@given(seed=SEEDS, first=st.floats(0.25, 64), second=st.floats(0.25, 64), leading=st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
-def test_a_merge_s_scale_is_a_weight_of_its_rows(seed: int, first: float, second: float) -> None:
+def test_a_merge_s_scale_is_a_weight_of_its_rows(
+    seed: int, first: float, second: float, leading: int
+) -> None:
     """Chan's merge alone, in float64: three groups far apart, two of them with a weight of their own."""
     chance = np.random.default_rng(seed)
     groups = [chance.normal(size=(n, 4)) + 100 * chance.normal(size=4) for n in (30, 7, 1)]
-    joined = exactly(groups[0])
-    joined.merge(exactly(groups[1]), first)
-    joined.merge(exactly(groups[2]), second)
-    joined.merge(Moments.empty(4), 5.0)
-    joined.merge(exactly(groups[2]), 0.0)
+    one, two, three = (exactly(group, leading=leading) for group in groups)
+    joined = one.copy()
+    joined.merge(two, first)
+    joined.merge(three, second)
+    joined.merge(Moments.empty(4, leading=leading), 5.0)
+    joined.merge(three, 0.0)
     weights = np.repeat([1.0, first, second], [30, 7, 1])
     n, mean, scatter = two_pass(np.concatenate(groups), weights)
     assert joined.n == pytest.approx(n)
     np.testing.assert_allclose(joined.mean.numpy(), mean, rtol=1e-12, atol=1e-10)
-    np.testing.assert_allclose(joined.scatter.numpy(), scatter, rtol=1e-10, atol=1e-12 * scatter.max())
+    np.testing.assert_allclose(
+        joined.scatter.numpy(), scatter[:leading], rtol=1e-10, atol=1e-12 * scatter.max()
+    )
+    np.testing.assert_allclose(joined.diagonal.numpy(), scatter.diagonal(), rtol=1e-10)
+    np.testing.assert_allclose(one.mean.numpy(), groups[0].mean(0), err_msg="a copy is independent")
 
 
 def augmented(x: np.ndarray, y: np.ndarray, w: np.ndarray, relative: float) -> tuple[np.ndarray, np.ndarray]:
