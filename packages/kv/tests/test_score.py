@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -244,3 +246,24 @@ def test_bounds_are_those_of_the_verdict() -> None:
     assert number(r"SELF_MAP_BOUND = ([\d.]+)") == scoring.SELF_MAP_LEAST
     assert number(r"float32: ([\d.]+)") == scoring.IDENTITY_LEAST[torch.float32]
     assert number(r"bfloat16: ([\d.]+)") == scoring.IDENTITY_LEAST[torch.bfloat16]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library of Linux is meant")
+def test_kept_memory_is_used_again_instead_of_asked_for_anew() -> None:
+    """In a process of its own: the setting stays for as long as the process lives."""
+    program = """
+import resource, torch
+from lifeboat_kv.allocator import keep_freed_memory
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        torch.ones(4 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+before = faults()
+print(before, keep_freed_memory(), faults())
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    before, kept, after = ran.stdout.split()
+    if kept == "False":
+        pytest.skip("not glibc")
+    assert int(after) < int(before) / 4

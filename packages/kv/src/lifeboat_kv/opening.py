@@ -12,6 +12,7 @@ import transformers
 
 from . import __version__
 from .accumulate import Side
+from .allocator import keep_freed_memory
 from .artifact import remove_leftovers
 from .corpus import Corpus, load_corpus
 from .cost import LENGTHS
@@ -28,7 +29,7 @@ from .models import end_tokens, load_model, load_tokenizer
 from .pair_check import check_pair
 from .passes import Pass, Widths, batch_within, plan_passes
 from .resources import check_out_folder
-from .rope import Rope
+from .rope import Rope, check_rotation
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
     """
     method = method_named(options.method)
     device = choose_device(options.device)
+    if device == "cpu":
+        keep_freed_memory()
     check_out_folder(options.out)
     remove_leftovers(options.out)
     source_facts = inspect_model(options.source_model)
@@ -131,7 +134,7 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
         models.append(load_model(path, device))
         use_grouped_attention(models[-1])
         events.progress(done, 2, "models")
-    source, target = (Side(model, Rope.from_model(model)) for model in models)
+    source, target = (_turning(model) for model in models)
     head = constant_head(target.model, target.rope, template_head(tokenizer))
     return Run(
         options,
@@ -184,3 +187,10 @@ def versions() -> dict[str, str]:
         "transformers": transformers.__version__,
         "python": platform.python_version(),
     }
+
+
+def _turning(model: Any) -> Side:
+    """The model with its rotation, proven on every layer of a short cache. Errors: RopeError with its cause."""
+    rope = Rope.from_model(model)
+    check_rotation(model, rope)
+    return Side(model, rope)
