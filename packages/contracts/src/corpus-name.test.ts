@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { optionFlags } from "./calibration-options";
-import { CorpusName, HUB_ALIASES, isHubCorpus } from "./corpus-name";
+import { CorpusColumn, CorpusName, HUB_ALIASES, isHubCorpus } from "./corpus-name";
 
 describe("names of corpora", () => {
   it.each([
@@ -45,7 +45,10 @@ describe("names of corpora", () => {
     expect([...aliases.matchAll(/"([^"]+)": "hub:/g)].map((match) => match[1])).toEqual([...HUB_ALIASES]);
   });
 
-  it("gives a column as one word, whatever it begins with", () => {
-    expect(optionFlags({ corpus_column: "-rf story" })).toEqual(["--corpus-column=-rf story"]);
+  it("gives a column as one word that means nothing to a shell", () => {
+    expect(optionFlags({ corpus_column: "über_text" })).toEqual(["--corpus-column=über_text"]);
+    for (const wrong of ["", "-rf", "a b", "$(id)", "a;b", "a\nb", "x".repeat(81)]) {
+      expect(CorpusColumn.safeParse(wrong).success, wrong).toBe(false);
+    }
   });
 });

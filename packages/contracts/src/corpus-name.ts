@@ -32,5 +32,8 @@ export function isHubCorpus(name: string): boolean {
 /** The column of a .jsonl or .parquet corpus that holds its text or messages. */
 export const CorpusColumn = z
   .string()
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
-  .regex(/^[^\u0000-\u001f\u007f]{1,80}$/, "A column's name has 1 to 80 printable characters.");
+  // Pages show commands that hold it, for a shell to run: nothing in it may mean anything to one.
+  .regex(
+    /^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,79}$/u,
+    "A column is named by up to 80 letters, digits, _, . and -.",
+  );
