@@ -83,6 +83,12 @@ def benchmark_of(task: str) -> Benchmark | None:
     return BENCHMARKS["mmlu"] if task.startswith("mmlu_") else BENCHMARKS.get(task)
 
 
+def unknown_task(task: str) -> UsageError:
+    """What is said of a name that no benchmark has."""
+    known = ", ".join(["helm_bundled", *BENCHMARKS])
+    return UsageError("UNKNOWN_TASK", f"there is no task {task!r}; known are {known} and mmlu_SUBJECT")
+
+
 def configs(task: str, library: Path, data: Path | None, cache: Path) -> Iterator[dict[str, Any]]:
     """Task files, as dictionaries, that run `task` from local documents; from the hub where `data` is None.
 
@@ -91,8 +97,7 @@ def configs(task: str, library: Path, data: Path | None, cache: Path) -> Iterato
     """
     benchmark = benchmark_of(task)
     if benchmark is None:
-        known = ", ".join(["helm_bundled", *BENCHMARKS])
-        raise UsageError("UNKNOWN_TASK", f"there is no task {task!r}; known are {known} and mmlu_SUBJECT")
+        raise unknown_task(task)
     if benchmark.name != "mmlu":
         yield _config(benchmark, task, library / benchmark.yaml, data and data / task, cache)
         return

@@ -28,9 +28,12 @@ def add_parser(verbs: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace, events: Events) -> None:
-    if arguments.install:
-        from .install import install
+    from .benchmarks import benchmark_of, unknown_task
+    from .bundled import GROUP
+    from .hub import close_hub, open_hub
+    from .install import install, require_installed
 
+    if arguments.install:
         install(events)
         return
     for name in ("source_model", "target_model", "mapper"):
@@ -40,19 +43,24 @@ def _run(arguments: argparse.Namespace, events: Events) -> None:
         given = getattr(arguments, name)
         if given is not None and given < least:
             raise UsageError("OPTION_RANGE", f"--{name.replace('_', '-')} {given} is below {least}")
-    if arguments.data is not None:
-        if not arguments.data.is_dir():
-            raise UsageError("DATA_MISSING", f"--data {arguments.data} is no folder")
-        # Local documents are all that is wanted: the data library must not ask the hub for anything.
-        os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
+    if arguments.data is not None and not arguments.data.is_dir():
+        raise UsageError("DATA_MISSING", f"--data {arguments.data} is no folder")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if arguments.threads:
         import torch
 
         torch.set_num_threads(arguments.threads)
+    tasks = tuple(name.strip() for name in arguments.tasks.split(",") if name.strip())
+    require_installed()
+    if unknown := [name for name in tasks if name != GROUP and benchmark_of(name) is None]:
+        raise unknown_task(unknown[0])
+    distant = [name for name in tasks if name != GROUP]
+    if arguments.data is None and distant:
+        open_hub(distant)
+    else:
+        close_hub()
     from .run import EvaluateOptions, evaluate
 
-    tasks = tuple(name.strip() for name in arguments.tasks.split(",") if name.strip())
     evaluate(
         EvaluateOptions(
             arguments.source_model,

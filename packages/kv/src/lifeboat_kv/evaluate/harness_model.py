@@ -163,7 +163,8 @@ class HarnessModel(TemplateLM):
 
     def _answered(self, count: int) -> None:
         self._done += count
-        self._progress(self._done, self._total)
+        if count:
+            self._progress(self._done, self._total)
 
 
 def _before(text: str, stops: list[str]) -> str:

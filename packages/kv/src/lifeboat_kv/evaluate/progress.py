@@ -18,6 +18,7 @@ class Progress:
         self._events = events
         self._stage = "load"
         self._percent = self._told = 0.0
+        self._known = 0
         self._began = time.monotonic()
         self._send(0, 1, "models")
 
@@ -26,7 +27,8 @@ class Progress:
         self._stage, self._began, self._told = name, time.monotonic(), 0.0
 
     def update(self, done: int, total: int) -> None:
-        """`done` of the `total` requests known by now are answered."""
+        """`done` of the `total` requests known by now are answered; each model gets the same requests."""
+        self._known = total = max(self._known, total)
         now = time.monotonic()
         if done < total and now - self._told < _SPACING_SECONDS:
             return
