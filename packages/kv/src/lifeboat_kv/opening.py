@@ -190,7 +190,7 @@ def versions() -> dict[str, str]:
 
 
 def _turning(model: Any) -> Side:
-    """The model with its rotation, proven on every layer of a short cache. Errors: RopeError with its cause."""
+    """The model with its rotation, proven on every layer of a short cache. Errors: RopeError."""
     rope = Rope.from_model(model)
     check_rotation(model, rope)
     return Side(model, rope)
