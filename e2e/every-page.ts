@@ -20,5 +20,6 @@ export function everyPage(): KnownPage[] {
     inside("nodes", "/nodes"),
     inside("audit", "/audit"),
     inside("nothing", "/no-such-page"),
+    ...made.others.map(({ name, path }) => inside(name, path)),
   ];
 }

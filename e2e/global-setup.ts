@@ -6,11 +6,17 @@ import { forget, remember } from "./product";
 
 /** Postgres, control plane, worker, node and console on free ports, with a state of their own that goes with them. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
+  return bringUp("bundled");
+}
+
+/** `seed` names the scenarios to begin with. */
+export async function bringUp(seed: string): Promise<() => Promise<void>> {
   const stateDir = mkdtempSync(join(tmpdir(), "helm-e2e-"));
   mkdirSync(join(stateDir, "logs"), { recursive: true });
   const product = await startProduct({
     stateDir,
     ports: "free",
+    seed,
     onLine: (line: string) => console.log(`  ${line}`),
     onEnded: (name: string, how: string, tail: string) => console.error(`\nThe ${name} ${how}:\n${tail}`),
   });

@@ -33,5 +33,11 @@ export const HELM_PAGE = "/settings/performance-routing/helm";
 /** What the journey leaves for the tests after it. */
 export const sessionFile = () => join(running().stateDir, "session.json");
 export const madeFile = () => join(running().stateDir, "made.json");
-export const Made = z.object({ calibrationId: z.string(), pairId: z.string(), tenantId: z.string() });
+export const Made = z.object({
+  calibrationId: z.string(),
+  pairId: z.string(),
+  tenantId: z.string(),
+  /** Further pages that are worth a picture. */
+  others: z.array(z.object({ name: z.string(), path: z.string() })).default([]),
+});
 export type Made = z.infer<typeof Made>;

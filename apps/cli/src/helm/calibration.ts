@@ -44,6 +44,36 @@ export async function showCalibration(context: Context, id: string, wait: boolea
   return 0;
 }
 
+export async function compareCalibrations(
+  { config, screen }: Context,
+  first: string,
+  second: string,
+): Promise<void> {
+  const server = await requireServer(config);
+  const comparison = await server.calibration.compare.query({ first, second });
+  screen.answer({ type: "comparison", first, second, ...comparison }, () => {
+    if (!comparison.comparable) return [`Not comparable: ${comparison.reason}`];
+    const { difference, buckets } = comparison;
+    const points = (value: number) => `${value < 0 ? "" : "+"}${(100 * value).toFixed(2)}`;
+    const row = (name: string, { value, low, high }: typeof difference) => [
+      name,
+      points(value),
+      `${points(low)} to ${points(high)}`,
+    ];
+    const rows = [
+      row("retention", difference),
+      row("1st token", buckets.first),
+      row("2-16", buckets.early),
+      row("17-64", buckets.late),
+    ];
+    return [
+      comparison.sentence,
+      "",
+      ...table(["second less first", "points", "95 % interval"], rows, [1, 2]),
+    ];
+  });
+}
+
 export async function cancelCalibration({ config, screen }: Context, id: string): Promise<void> {
   const { state } = await (await requireServer(config)).calibration.cancel.mutate({ id });
   screen.answer({ type: "cancelled", id, state }, () => [

@@ -1,5 +1,6 @@
 "use client";
 
+import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -14,13 +15,14 @@ import { useStartCalibration } from "./use-start-calibration";
 
 type Device = "auto" | "cuda" | "rocm" | "cpu";
 const Form = z.object({
-  method: z.enum(["default", "ridge"]),
+  method: MethodChoice,
   k: z.coerce.number<number>().int("A whole number.").min(1, "At least 1.").max(64, "At most 64."),
   corpus: z.string().min(1, "Name a corpus."),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+  long: z.boolean(),
 });
 
-export type Defaults = { method?: string; k?: number; corpus?: string };
+export type Defaults = { method?: string; k?: number; corpus?: string; options?: CalibrationOptions };
 
 /** Calibrate, with what it will do said before it is done. Works while Helm is off. */
 export function Calibrate({
@@ -85,29 +87,35 @@ function CalibrateForm({
   const form = useForm({
     resolver: zodResolver(Form),
     defaultValues: {
-      method: defaults?.method === "ridge" ? ("ridge" as const) : ("default" as const),
+      method: MethodChoice.catch("default").parse(defaults?.method),
       k: defaults?.k ?? 4,
       corpus: defaults?.corpus ?? "bundled",
       device: devices[0] ?? ("auto" as Device),
+      long: defaults?.options?.long ?? false,
     },
     // The workers' answer may come after the form is drawn; what the person chose stays.
     values: undefined,
   });
-  const submit = form.handleSubmit(async (values) => {
+  const submit = form.handleSubmit(async ({ long, ...values }) => {
     const device = devices.includes(values.device) ? values.device : (devices[0] ?? values.device);
-    await start.mutateAsync({ pairId, ...values, device }).then(onDone, () => undefined);
+    const { long: _, ...kept } = defaults?.options ?? {};
+    const options = long ? { ...kept, long } : kept;
+    await start.mutateAsync({ pairId, ...values, device, options }).then(onDone, () => undefined);
   });
   const { errors } = form.formState;
+  const method = form.watch("method");
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField
           label="Method"
-          hint="Plain ridge is the baseline of every other."
+          hint={method === "default" ? "The worker takes what measures best." : sentence(METHODS[method])}
           {...form.register("method")}
         >
-          <option value="default">Default</option>
-          <option value="ridge">Plain ridge</option>
+          <option value="default">default</option>
+          {Object.keys(METHODS).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
         </SelectField>
         <TextField
           label="k"
@@ -138,6 +146,16 @@ function CalibrateForm({
           ))}
         </SelectField>
       </div>
+      <label className="flex items-start gap-2.5">
+        <input type="checkbox" className="mt-0.5 size-5 accent-accent" {...form.register("long")} />
+        <span>
+          <span className="font-medium">Score at 32 times the fitted length too</span>
+          <span className="block text-[0.8125rem] text-ink-soft">
+            4 times is measured anyway, as far as corpus and context reach. Takes longer; the gate never sees
+            these rows.
+          </span>
+        </span>
+      </label>
       {workers && connected.length === 0 ? (
         <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
           No worker is connected: the run will wait in the queue until one is.
@@ -162,4 +180,8 @@ function devicesOf(workers: { device: Device; development: boolean }[]): Device[
   const devices: Device[] = accelerated.length > 0 ? ["auto", ...named] : [];
   if (workers.some((worker) => worker.development)) devices.push("cpu");
   return devices.length > 0 ? [...new Set(devices)] : ["auto", "cpu"];
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }

@@ -1,6 +1,8 @@
 "use client";
 
+import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
+import { useTRPC } from "../../api/trpc";
 import { ScoreReport } from "../scores/score-report";
 import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
@@ -12,6 +14,11 @@ import { useRunFeed } from "./use-run-feed";
 
 export function CalibrationPage({ id }: { id: string }) {
   const { run, feed, connection, heardAt, samples } = useRunFeed(id, { log: true });
+  const trpc = useTRPC();
+  const pair = useQuery({
+    ...trpc.pair.get.queryOptions({ id: run.data?.pairId ?? "" }),
+    enabled: run.data !== undefined,
+  });
   useNameLeaf(run.data ? `${run.data.sourceModel} to ${run.data.targetModel}` : undefined);
   return (
     <QueryView
@@ -27,7 +34,7 @@ export function CalibrationPage({ id }: { id: string }) {
             <RunHeader run={row} state={state} connection={connection} heardAt={heardAt} />
             <RunLive run={row} feed={feed} state={state} samples={samples.current} />
             {row.assessment && row.scores ? (
-              <ScoreReport run={row} assessment={row.assessment} scores={row.scores} cost={row.cost ?? []} />
+              <ScoreReport run={row} assessment={row.assessment} scores={row.scores} models={pair.data} />
             ) : null}
             <div className="grid items-start gap-4 lg:grid-cols-2">
               <RunFacts run={row} />

@@ -1,3 +1,4 @@
+import { optionFlags } from "@helm/contracts";
 import { Card, Facts } from "../../ui/card";
 import { TimeAgo } from "../preferences/time";
 import { duration } from "../preferences/time-words";
@@ -11,6 +12,7 @@ export function RunFacts({ run }: { run: Run }) {
         rows={[
           ["Method", `${run.method}, k ${run.k}`],
           ["Corpus", run.corpus],
+          ["Options", optionFlags(run.options).join(" ") || "none"],
           [
             "Device",
             run.developmentOnly

@@ -62,7 +62,7 @@ export function RunHeader({
               pairName={name}
               again
               label="Clone with edits"
-              defaults={{ method: run.method, k: run.k, corpus: run.corpus }}
+              defaults={{ method: run.method, k: run.k, corpus: run.corpus, options: run.options }}
             />
           )}
         </>

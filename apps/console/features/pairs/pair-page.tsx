@@ -9,11 +9,13 @@ import { Empty } from "../../ui/states";
 import { Calibrate } from "../calibrations/calibrate-dialog";
 import { RunProgress } from "../calibrations/run-progress";
 import { RunTable } from "../calibrations/run-table";
+import { AccuracyCard } from "../evaluations/accuracy-card";
 import { ScoreReport } from "../scores/score-report";
 import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
 import { useCalibrateCommand } from "../shell/use-calibrate-command";
+import { CompareCard } from "./compare-card";
 import { MappersCard } from "./mappers-card";
 import { ModelsCard } from "./models-card";
 import { type Pair, pairTitle, shownScore, statusSentence } from "./pair-words";
@@ -66,12 +68,11 @@ function PairDetail({ pair }: { pair: Pair }) {
           <RunProgress id={pair.calibrating} label={`Calibration of ${name}`} />
         </Card>
       ) : null}
-      {score ? (
-        <Measured runId={score.calibrationId} mapperBytes={pair.active?.bytes} />
-      ) : (
-        <NotMeasured pair={pair} />
-      )}
+      {score ? <Measured pair={pair} runId={score.calibrationId} /> : <NotMeasured pair={pair} />}
       <Runs pair={pair} />
+      {pair.control ? null : (
+        <AccuracyCard pairId={pair.id} command={command.evaluate(pair.source.id, pair.target.id)} />
+      )}
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <MappersCard pairId={pair.id} />
         <ModelsCard pair={pair} />
@@ -101,7 +102,7 @@ function Actions({ pair }: { pair: Pair }) {
   );
 }
 
-function Measured({ runId, mapperBytes }: { runId: string; mapperBytes: number | undefined }) {
+function Measured({ pair, runId }: { pair: Pair; runId: string }) {
   const trpc = useTRPC();
   const run = useQuery(trpc.calibration.get.queryOptions({ id: runId }));
   return (
@@ -112,8 +113,8 @@ function Measured({ runId, mapperBytes }: { runId: string; mapperBytes: number |
             run={row}
             assessment={row.assessment}
             scores={row.scores}
-            cost={row.cost ?? []}
-            mapperBytes={mapperBytes}
+            models={pair}
+            mapperBytes={pair.active?.bytes}
           />
         ) : null
       }
@@ -137,24 +138,24 @@ function NotMeasured({ pair }: { pair: Pair }) {
 function Runs({ pair }: { pair: Pair }) {
   const trpc = useTRPC();
   const runs = useQuery(trpc.calibration.list.queryOptions({ pairId: pair.id, limit: 50 }));
+  const activeRun = pair.active?.calibrationId ?? null;
   return (
-    <Card
-      title="Calibrations"
-      hint={
-        pair.attempts > 0
-          ? `Every run of this pair, compared; this pair has had ${pair.attempts}.`
-          : undefined
-      }
-    >
-      <QueryView query={runs} label="Loading calibrations">
-        {({ rows }) =>
-          rows.length === 0 ? (
-            <p className="text-ink-soft">No run yet.</p>
-          ) : (
-            <RunTable rows={rows} pairs={false} activeRun={pair.active?.calibrationId ?? null} />
-          )
-        }
-      </QueryView>
-    </Card>
+    <>
+      <Card
+        title="Calibrations"
+        hint={pair.attempts > 0 ? `Every run of this pair; it has had ${pair.attempts}.` : undefined}
+      >
+        <QueryView query={runs} label="Loading calibrations">
+          {({ rows }) =>
+            rows.length === 0 ? (
+              <p className="text-ink-soft">No run yet.</p>
+            ) : (
+              <RunTable rows={rows} pairs={false} activeRun={activeRun} />
+            )
+          }
+        </QueryView>
+      </Card>
+      {runs.data ? <CompareCard rows={runs.data.rows} activeRun={activeRun} /> : null}
+    </>
   );
 }

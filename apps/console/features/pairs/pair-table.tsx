@@ -2,7 +2,7 @@
 
 import Link from "next/link";
 import { ButtonLink } from "../../ui/button";
-import { bytes, share, signed } from "../../ui/numbers";
+import { bytes, count, share, signed } from "../../ui/numbers";
 import { Table, Td, Th, Tr } from "../../ui/table";
 import { Calibrate } from "../calibrations/calibrate-dialog";
 import { RunProgress } from "../calibrations/run-progress";
@@ -31,6 +31,7 @@ export function PairTable({ pairs }: { pairs: Pair[] }) {
           </Th>
           <Th>95 % interval</Th>
           <Th className="@3xl:@max-4xl:hidden">Over pilot</Th>
+          <Th className="@3xl:@max-4xl:hidden">Pays off</Th>
           <Th className="@3xl:@max-4xl:hidden">Mapper</Th>
           <Th>Measured</Th>
           <Th>
@@ -86,6 +87,13 @@ function PairRow({ pair, scale }: { pair: Pair; scale: GaugeScale }) {
       <Td label="Over pilot" className="tabular-nums @3xl:@max-4xl:hidden">
         {score && score.pilotAlone !== null && !pair.control
           ? signed(score.retention.value - score.pilotAlone)
+          : null}
+      </Td>
+      <Td label="Pays off" className="tabular-nums @3xl:@max-4xl:hidden">
+        {score && !pair.control
+          ? score.paysFrom === null
+            ? "never so far"
+            : `from ${count(score.paysFrom)} tokens`
           : null}
       </Td>
       <Td label="Mapper" className="whitespace-nowrap @3xl:@max-4xl:hidden">

@@ -2,19 +2,40 @@
 
 import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { count, milliseconds } from "../../ui/numbers";
-import type { CostRow } from "./cost-points";
+import type { CostKey, CostRow } from "./cost-points";
 
-const LINES = [
-  { key: "target", name: "target's own prefill", stroke: "var(--ink-soft)", dash: undefined },
-  { key: "transfer", name: "transfer", stroke: "var(--accent)", dash: undefined },
+export type CostLine = { key: CostKey; name: string; stroke: string; dash?: string; thin?: boolean };
+
+/** What stands against the target's own reading of the prompt once the pilot has answered. */
+export const ANSWERED: CostLine[] = [
+  { key: "target", name: "target's own prefill", stroke: "var(--ink-soft)" },
+  { key: "transfer", name: "transfer", stroke: "var(--accent)" },
   { key: "whole", name: "pilot's prefill and transfer", stroke: "var(--accent)", dash: "5 4" },
-] as const;
+];
 
-export function CostKey() {
+export const PUBLISHED: CostLine[] = [
+  {
+    key: "publishedTarget",
+    name: "published: prefill",
+    stroke: "var(--line-strong)",
+    dash: "2 3",
+    thin: true,
+  },
+  { key: "publishedTransfer", name: "published: transfer", stroke: "var(--busy)", dash: "2 3", thin: true },
+];
+
+/** From the question to the target's first token. */
+export const PATHS: CostLine[] = [
+  { key: "direct", name: "target asked directly", stroke: "var(--ink-soft)" },
+  { key: "withTransfer", name: "escalated with the transfer", stroke: "var(--accent)" },
+  { key: "withoutTransfer", name: "escalated without", stroke: "var(--warn)", dash: "5 4" },
+];
+
+export function LineKey({ lines }: { lines: { name: string; stroke: string; dash?: string }[] }) {
   return (
     <ul className="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-[0.8125rem]">
-      {LINES.map((line) => (
-        <li key={line.key} className="inline-flex items-center gap-1.5">
+      {lines.map((line) => (
+        <li key={line.name} className="inline-flex items-center gap-1.5">
           <svg aria-hidden="true" width="26" height="10" className="shrink-0">
             <line
               x1="0"
@@ -35,10 +56,10 @@ export function CostKey() {
 }
 
 /** Both axes logarithmic: lengths double, and so does most of what they cost. */
-export function CostChart({ rows }: { rows: CostRow[] }) {
+export function CostChart({ rows, lines }: { rows: CostRow[]; lines: CostLine[] }) {
   const values = rows
-    .flatMap(({ target, transfer, whole }) => [target, transfer, whole])
-    .filter((value): value is number => value !== null && value > 0);
+    .flatMap((row) => lines.map(({ key }) => row[key]))
+    .filter((value): value is number => typeof value === "number" && value > 0);
   const ticks = decades(Math.min(...values), Math.max(...values));
   return (
     <div className="h-64 min-h-64 w-full flex-1">
@@ -73,19 +94,19 @@ export function CostChart({ rows }: { rows: CostRow[] }) {
             width={74}
           />
           <Tooltip
-            content={<Figures />}
+            content={<Figures lines={lines} />}
             cursor={{ stroke: "var(--line-strong)" }}
             isAnimationActive={false}
           />
-          {LINES.map((line) => (
+          {lines.map((line) => (
             <Line
               key={line.key}
               dataKey={line.key}
               name={line.name}
               stroke={line.stroke}
-              strokeWidth={2.25}
+              strokeWidth={line.thin ? 1.5 : 2.25}
               strokeDasharray={line.dash}
-              dot={{ r: 3.5, fill: line.stroke, strokeWidth: 0 }}
+              dot={{ r: line.thin ? 2.5 : 3.5, fill: line.stroke, strokeWidth: 0 }}
               isAnimationActive={false}
               connectNulls
             />
@@ -96,18 +117,30 @@ export function CostChart({ rows }: { rows: CostRow[] }) {
   );
 }
 
-function Figures({ active, payload }: { active?: boolean; payload?: readonly { payload?: CostRow }[] }) {
+function Figures({
+  active,
+  payload,
+  lines,
+}: {
+  active?: boolean;
+  payload?: readonly { payload?: CostRow }[];
+  lines: CostLine[];
+}) {
   const row = payload?.[0]?.payload;
   if (!active || !row) return null;
   return (
     <div className="rounded-lg border border-line bg-raised px-3 py-2 text-[0.8125rem] shadow-float">
       <div className="font-semibold">{count(row.tokens)} tokens</div>
-      {LINES.map((line) => (
-        <div key={line.key} className="flex justify-between gap-4">
-          <span className="text-ink-soft">{line.name}</span>
-          <span className="tabular-nums">{milliseconds(row[line.key])}</span>
-        </div>
-      ))}
+      {lines.flatMap((line) =>
+        row[line.key] == null ? (
+          []
+        ) : (
+          <div key={line.key} className="flex justify-between gap-4">
+            <span className="text-ink-soft">{line.name}</span>
+            <span className="tabular-nums">{milliseconds(row[line.key])}</span>
+          </div>
+        ),
+      )}
     </div>
   );
 }

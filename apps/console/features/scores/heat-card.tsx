@@ -5,9 +5,12 @@ import { useState } from "react";
 import { Button } from "../../ui/button";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
 import { share } from "../../ui/numbers";
+import { heatColour, heatInk } from "./heat-ink";
 import { heatFloor, heatOf } from "./heat-scale";
 
 type Which = "k" | "v";
+/** Up to so many layers a cell has room for its figure. */
+const NAMED = 12;
 const NAME: Record<Which, string> = { k: "keys", v: "values" };
 
 export function HeatCard({ scores }: { scores: CalibrationScores }) {
@@ -63,8 +66,10 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
   const worst = lowest(layers);
   const shown = at ?? worst;
   const value = layers[shown.layer]?.[shown.head] ?? 0;
+  const heat = (row: number[], head: number) => heatOf(row[head] ?? 0, floor);
+  const named = layers.length <= NAMED;
   return (
-    <div className="flex flex-1 flex-col">
+    <div className="@container flex flex-1 flex-col">
       <div
         role="img"
         aria-label={`Heat map of the cosine of mapped ${NAME[which]}: ${layers.length} layers, ${heads} heads; lowest ${share(layers[worst.layer]?.[worst.head] ?? 0)} at layer ${worst.layer}, head ${worst.head}`}
@@ -73,7 +78,7 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
       >
         <div
           className="grid gap-0.5 text-right text-[0.75rem] text-ink-soft"
-          style={{ gridTemplateRows: `repeat(${heads}, minmax(1.25rem, 1fr))` }}
+          style={{ gridTemplateRows: `repeat(${heads}, minmax(1.5rem, 1fr))` }}
         >
           {Array.from({ length: heads }, (_, head) => (
             <span key={`h${head.toString()}`} className="flex items-center justify-end leading-none">
@@ -85,7 +90,7 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
           className="grid gap-0.5"
           style={{
             gridTemplateColumns: `repeat(${layers.length}, minmax(0, 1fr))`,
-            gridTemplateRows: `repeat(${heads}, minmax(1.25rem, 1fr))`,
+            gridTemplateRows: `repeat(${heads}, minmax(1.5rem, 1fr))`,
           }}
         >
           {Array.from({ length: heads }, (_, head) =>
@@ -93,9 +98,11 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
               <div
                 key={`${layer.toString()}-${head.toString()}`}
                 onPointerEnter={() => setAt({ layer, head })}
-                className={`rounded-[3px] ${shown.layer === layer && shown.head === head ? "outline-2 outline-ink" : ""}`}
-                style={{ background: colour(heatOf(row[head] ?? 0, floor)) }}
-              />
+                className={`flex min-w-0 items-center justify-center overflow-hidden rounded-[3px] text-[0.75rem] tabular-nums ${shown.layer === layer && shown.head === head ? "outline-2 outline-ink" : ""}`}
+                style={{ background: heatColour(heat(row, head)), color: heatInk(heat(row, head)) }}
+              >
+                {named ? <span className="@max-md:hidden">{(row[head] ?? 0).toFixed(2)}</span> : null}
+              </div>
             )),
           )}
         </div>
@@ -111,7 +118,7 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
           <i
             aria-hidden="true"
             className="mark-forced h-3 w-28 rounded-sm border border-line"
-            style={{ background: `linear-gradient(to right in oklab, ${colour(0)}, ${colour(1)})` }}
+            style={{ background: `linear-gradient(to right in oklab, ${heatColour(0)}, ${heatColour(1)})` }}
           />
           1.0, fuller is closer
         </span>
@@ -132,8 +139,4 @@ function lowest(layers: number[][]): { layer: number; head: number } {
     });
   });
   return found;
-}
-
-function colour(heat: number): string {
-  return `color-mix(in oklab, var(--accent) ${Math.round(8 + heat * 92)}%, var(--card))`;
 }

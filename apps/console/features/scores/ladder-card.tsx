@@ -4,10 +4,17 @@ import type { Assessment } from "@helm/contracts";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
 import { count, share } from "../../ui/numbers";
 import { ARMS, ladderRows } from "./arm-words";
+import type { Published } from "./published";
 import type { Mark } from "./track";
 import { TrackRows } from "./track-rows";
 
-export function LadderCard({ assessment }: { assessment: Assessment }) {
+export function LadderCard({
+  assessment,
+  published,
+}: {
+  assessment: Assessment;
+  published: Published | null;
+}) {
   const rows = ladderRows(assessment);
   const cleared = assessment.verdict === "CLEARED";
   const toneOf = (kind: "mapper" | "rival" | "control", arm: string): Mark["tone"] => {
@@ -61,6 +68,9 @@ export function LadderCard({ assessment }: { assessment: Assessment }) {
           Dot: retention; band: 95 % interval. The gate compares the{" "}
           {assessment.gate_on === "lower" ? "lower bound" : "point value"}. Identity and self-map test the
           machinery, not the pair.
+          {published?.retention == null
+            ? null
+            : ` Published for ${published.pair}: ${published.retention} (${published.where}), on other probes.`}
         </>
       }
     />

@@ -1,7 +1,6 @@
 import type { Assessment, CalibrationScores, Estimate } from "@helm/contracts";
 import { Card, Facts } from "../../ui/card";
 import { bytes, count, share, signed } from "../../ui/numbers";
-import { WARNING } from "../pairs/pair-words";
 
 /** Figures that mean something only beside one another. */
 export function TogetherCard({
@@ -17,22 +16,12 @@ export function TogetherCard({
   k: number;
   mapper: { sha256: string; bytes?: number } | null;
 }) {
-  const {
-    retention,
-    report,
-    prefix_gain: prefixGain,
-    net_rescue: rescue,
-    gold_gain: gold,
-    warnings,
-  } = assessment;
+  const { retention, report, prefix_gain: prefixGain, net_rescue: rescue, gold_gain: gold } = assessment;
   return (
     <Card title="Read together">
       <Facts
         rows={[
-          [
-            "KL, mean",
-            <Figure key="kl" value={scores.kl.toFixed(3)} rest={`nats, p95 ${scores.kl_p95.toFixed(2)}`} />,
-          ],
+          ["KL, mean", <Figure key="kl" value={nats(scores.kl)} rest={`nats, p95 ${nats(scores.kl_p95)}`} />],
           [
             "KV cosine",
             <span key="cos">
@@ -87,17 +76,13 @@ export function TogetherCard({
           ],
         ]}
       />
-      {warnings.length > 0 ? (
-        <ul className="mt-3 space-y-2">
-          {warnings.map((warning) => (
-            <li key={warning} className="rounded-lg bg-warn-wash px-3 py-2 text-[0.8125rem] text-warn-ink">
-              <b className="font-semibold">{warning}</b>: {WARNING[warning]}
-            </li>
-          ))}
-        </ul>
-      ) : null}
     </Card>
   );
+}
+
+/** Divergences span decades: two figures that count, whatever their size. */
+function nats(value: number): string {
+  return value === 0 ? "0" : Number(value.toPrecision(2)).toString();
 }
 
 function Figure({ value, rest }: { value: string; rest?: string }) {

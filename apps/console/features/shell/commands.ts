@@ -1,3 +1,5 @@
+import { type CalibrationOptions, optionFlags } from "@helm/contracts";
+
 /** The command line's form of what a page shows and does; one place, so that pages and program stay in step. */
 const helm = (...words: string[]) => `npx lifeboat helm ${words.join(" ")}`;
 
@@ -7,17 +9,30 @@ export const command = {
   calibrate: (
     source: string,
     target: string,
-    options: { corpus?: string; k?: number; method?: string; device?: string } = {},
+    {
+      options = {},
+      ...asked
+    }: {
+      corpus?: string;
+      k?: number;
+      method?: string;
+      device?: string;
+      options?: CalibrationOptions;
+    } = {},
   ) =>
     helm(
       "calibrate --source-model",
       source,
       "--target-model",
       target,
-      `--corpus ${options.corpus ?? "bundled"} --k ${options.k ?? 4}`,
-      ...(options.method && options.method !== "default" ? [`--method ${options.method}`] : []),
-      ...(options.device ? [`--device ${options.device}`] : []),
+      `--corpus ${asked.corpus ?? "bundled"} --k ${asked.k ?? 4}`,
+      ...(asked.method && asked.method !== "default" ? [`--method ${asked.method}`] : []),
+      ...(asked.device ? [`--device ${asked.device}`] : []),
+      ...optionFlags(options),
     ),
+  compare: (first: string, second: string) => helm("calibration compare", first, second),
+  evaluate: (source: string, target: string) =>
+    helm("evaluate --source-model", source, "--target-model", target),
   calibrations: helm("calibration list"),
   calibration: (id: string) => helm("calibration show", id, "--wait"),
   tenants: helm("tenant list"),

@@ -1,0 +1,117 @@
+import type { Assessment, BreakEven, CostPoint } from "@helm/contracts";
+import { count, milliseconds, share, signed } from "../../ui/numbers";
+import { longestMeasured } from "./cost-points";
+
+export type Answer = {
+  question: string;
+  answer: string;
+  rest: string;
+  tone: "good" | "warn" | "bad" | "plain";
+};
+
+export type Glanced = {
+  assessment: Assessment;
+  cost: CostPoint[];
+  breakEven: BreakEven | null;
+  gateLooks: number;
+  control: boolean;
+  developmentOnly: boolean;
+  device: string;
+};
+
+/** What a person wants to know first of a run, each in a few words. */
+export function answersOf(run: Glanced): Answer[] {
+  return [mayUse(run), howSure(run), whatItSaves(run), refitting(run)];
+}
+
+function mayUse({ assessment, control, developmentOnly }: Glanced): Answer {
+  const { failure, verdict, gate, gate_on: on, retention, warnings } = assessment;
+  const question = "May it be used?";
+  if (failure) return { question, answer: "No verdict", rest: failure.code, tone: "bad" };
+  const compared = on === "lower" ? retention.low : retention.value;
+  const word = on === "lower" ? "lower bound" : "value";
+  const gateWords = `${word} ${besides(compared, gate)} against the gate of ${gate}`;
+  if (verdict === "BELOW_GATE")
+    return {
+      question,
+      answer: "No, below the gate",
+      rest: `${gateWords}: never used for transfer`,
+      tone: "warn",
+    };
+  if (control) return { question, answer: "As a control", rest: gateWords, tone: "good" };
+  const unrouted = warnings.some((code) => code === "NOT_ABOVE_PILOT" || code === "TARGET_NOT_BETTER");
+  const rest = unrouted ? `${gateWords}; not above the pilot, so not routed by default` : gateWords;
+  return developmentOnly
+    ? { question, answer: "On development nodes", rest: `${rest}; measured on a CPU`, tone: "warn" }
+    : { question, answer: unrouted ? "Cleared, not routed" : "Yes", rest, tone: unrouted ? "warn" : "good" };
+}
+
+function howSure({ assessment, gateLooks }: Glanced): Answer {
+  const { retention, report } = assessment;
+  const looks = gateLooks > 0 ? `; look ${gateLooks} at these probes` : "";
+  const untouched = report ? `; report split ${share(report.retention)}` : "";
+  return {
+    question: "How sure is that?",
+    answer: `${share(retention.low)} to ${share(retention.high)}`,
+    rest: `95 % interval of ${share(retention.value)} over ${count(retention.n)} sequences, ${count(retention.positions)} positions${untouched}${looks}`,
+    tone: assessment.warnings.includes("GATE_OVERFITTED") ? "warn" : "plain",
+  };
+}
+
+function whatItSaves({ cost, breakEven, device }: Glanced): Answer {
+  const question = "What would it save?";
+  const longest = longestMeasured(cost);
+  if (!longest) return { question, answer: "Not measured", rest: "this run measured no cost", tone: "plain" };
+  const { tokens, target, transfer } = longest;
+  const from = breakEven?.transfer ?? null;
+  const rest = `${milliseconds(transfer)} instead of ${milliseconds(target)} of prefill at ${count(tokens)} tokens, given that the pilot has answered; on ${device}`;
+  if (from === null)
+    return { question, answer: "Nothing yet", rest: `a transfer never paid: ${rest}`, tone: "warn" };
+  return { question, answer: `Pays from ${count(from)} tokens`, rest, tone: "good" };
+}
+
+function refitting({ assessment, control }: Glanced): Answer {
+  const { failure, verdict, diagnosis, net_rescue: rescue } = assessment;
+  const question = "Is refitting worth it?";
+  if (failure)
+    return {
+      question,
+      answer: "Not yet",
+      rest: "a control or the probes failed: mend that first",
+      tone: "bad",
+    };
+  if (verdict === "CLEARED") {
+    const gain =
+      control || !rescue
+        ? ""
+        : `; against the pilot ${signed(100 * rescue.value, 1)} positions in 100 (${signed(100 * rescue.low, 1)} to ${signed(100 * rescue.high, 1)})`;
+    return { question, answer: "Not for the gate", rest: `it is cleared${gain}`, tone: "plain" };
+  }
+  switch (diagnosis?.code) {
+    case "MAP_WRONG":
+      return { question, answer: "It may be", rest: "the cosine is low: the map is wrong", tone: "warn" };
+    case "TARGET_SENSITIVE":
+      return {
+        question,
+        answer: "No",
+        rest: "the cosine is high and the answers differ: this target is sensitive",
+        tone: "warn",
+      };
+    default:
+      return {
+        question,
+        answer: "Not told",
+        rest: "the cosine shows neither cause: compare methods",
+        tone: "plain",
+      };
+  }
+}
+
+/** Three places, and more where they would put it on the gate's other side. */
+export function besides(value: number, gate: number): string {
+  for (let places = 3; places < 12; places++) {
+    const text = value.toFixed(places);
+    if (Number(text) >= gate === value >= gate) return text;
+  }
+  return String(value);
+}
