@@ -4,7 +4,9 @@ import { dirname, join, relative } from "node:path";
 import { ROOT } from "./paths.mjs";
 import { step } from "./progress.mjs";
 
-const SKIPPED = new Set(["node_modules", "dist", ".next", ".turbo", ".venv", "__pycache__", "test-results"]);
+const SKIPPED = new Set(
+  "node_modules dist .next .turbo .venv .venv-evaluate __pycache__ test-results".split(" "),
+);
 
 /** A digest of files and folders by content; `extra` is anything else the result depends on. */
 export function digestOf(paths, extra = []) {

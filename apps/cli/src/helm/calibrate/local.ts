@@ -10,10 +10,8 @@ import {
   optionFlags,
 } from "@helm/contracts";
 import {
-  acquireDeviceLease,
   type Exit,
   hubEnvironment,
-  leaseNameOf,
   locatePython,
   type PythonHandlers,
   type PythonHome,
@@ -33,7 +31,7 @@ import { Failure, usage } from "../../failure";
 import { type LocatedModel, locateCorpus, locateModel, readFacts } from "../../models";
 import { ProgressView } from "../../terminal/progress";
 import { impossible } from "../check";
-import { chooseAccelerator } from "./accelerator";
+import { takeDevice } from "./device";
 import { type CalibrateOptions, gateOf } from "./options";
 import { reportLines } from "./report";
 import { exitCodeOf, toResult } from "./result";
@@ -51,7 +49,6 @@ interface Collected {
 
 /** Time that the job gets between SIGTERM and SIGKILL. */
 const GRACE_MS = 8000;
-const LEASE_PATIENCE_MS = 8000;
 
 /** Calibrates on this host: the same job and the same verdict as through a server. Returns the exit code. */
 export async function calibrateLocally(context: Context, options: CalibrateOptions): Promise<number> {
@@ -67,7 +64,7 @@ export async function calibrateLocally(context: Context, options: CalibrateOptio
   requireLayers(options.k, from);
   const corpus = await locateCorpus(options.corpus, config);
   const extra = corpus.hub ? hubEnvironment(corpus.hub) : {};
-  const release = await takeDevice(context, python, options.device);
+  const release = await takeDevice(context, python, options.device, "lifeboat helm calibrate");
   try {
     const collected = await runJob(
       context,
@@ -85,32 +82,6 @@ function requireLayers(k: number, source: ModelFacts): void {
   const layers = source.num_hidden_layers;
   if (typeof layers === "number" && k > layers) {
     throw usage(`--k ${k} is more than the ${layers} layers of ${source.id}. Give at most ${layers}.`);
-  }
-}
-
-/** Two calibrations of one device would measure each other. Errors: Failure 4 without an allowed device, 6 if taken. */
-async function takeDevice(
-  context: Context,
-  python: PythonHome,
-  device: CalibrateOptions["device"],
-): Promise<() => Promise<void>> {
-  const name = device === "cpu" ? "cpu" : leaseNameOf(await chooseAccelerator(python, device));
-  const directory = context.config.leaseDir;
-  // A worker holds the lease for a moment whenever it asks for a job.
-  for (
-    const deadline = Date.now() + LEASE_PATIENCE_MS;
-    ;
-    await new Promise((again) => setTimeout(again, 200))
-  ) {
-    const taken = await acquireDeviceLease({ directory, device: name, purpose: "lifeboat helm calibrate" });
-    if (taken.ok) return () => taken.lease.release();
-    if (Date.now() < deadline) continue;
-    const { pid, purpose, since } = taken.holder;
-    throw new Failure(
-      ExitCode.resources,
-      "DEVICE_TAKEN",
-      `The device is taken by process ${pid} (${purpose}) since ${since}. Wait for it, or cancel it.`,
-    );
   }
 }
 
