@@ -66,9 +66,9 @@ def joined(header: Any, manifest: Any, data: bytes) -> bytes:
 
 def sound(mapper: Mapper) -> None:
     """What a file without a digest may at most be: finite maps of the shapes its own facts demand."""
-    for layer in mapper.layers:
+    for index, layer in enumerate(mapper.layers):
         assert all(torch.isfinite(t).all() for t in (layer.wk, layer.bk, layer.wv, layer.bv))
         assert layer.bk.shape == layer.bv.shape == (8,)
         heads = int(mapper.source["num_key_value_heads"])
         content = [torch.zeros(heads, 3, int(mapper.source["head_dim"]))] * mapper.source["num_hidden_layers"]
-        assert mapper.map_layer(mapper.layers.index(layer), content, content)[0].shape == (2, 3, 4)
+        assert mapper.map_layer(index, content, content)[0].shape == (2, 3, 4)

@@ -182,6 +182,26 @@ def test_a_manifest_of_wrong_types(good: bytes, file: Path, path: tuple[Any, ...
         assert refused(file) in {"SCHEMA", "SHAPE", "DTYPE"}, (path, value)
 
 
+@pytest.mark.parametrize("eps", ["1e-6", True, -1e-6, 1.0, 10**30, [1e-6], {}])
+def test_an_epsilon_nobody_can_divide_by(good: bytes, file: Path, eps: Any) -> None:
+    header, manifest, data = parts(good)
+    manifest["target"]["rms_norm_eps"] = eps
+    file.write_bytes(joined(header, manifest, data))
+    assert refused(file) == "SCHEMA"
+    for fine in (1e-6, 0, None):
+        manifest["target"]["rms_norm_eps"] = fine
+        file.write_bytes(joined(header, manifest, data))
+        sound(read_mapper(file))
+
+
+@pytest.mark.parametrize("fact", ["num_hidden_layers", "num_key_value_heads", "head_dim"])
+def test_a_pair_of_the_right_digests_and_another_shape(good: bytes, file: Path, fact: str) -> None:
+    file.write_bytes(good)
+    sound(read_mapper(file, expected_pair=(SOURCE, TARGET)))
+    for pair in (({**SOURCE, fact: 7}, TARGET), (SOURCE, {**TARGET, fact: 7})):
+        assert refused(file, expected_pair=pair) == "PAIR"
+
+
 @pytest.mark.parametrize("schema", [0, 2, True, 1.0, "1", None])
 def test_another_schema(good: bytes, file: Path, schema: Any) -> None:
     header, manifest, data = parts(good)

@@ -33,6 +33,8 @@ _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _GAMMA = {RENORM: "gamma", K_NORM: "k_norm"}
 # What names a model beyond doubt; a mapper is for these bytes, not for a model id.
 _IDENTITY = ("weights_sha256", "tokenizer")
+# What a cache's shape follows from; a manifest could lie of it beside the right digests.
+_CACHE_SHAPE = ("num_hidden_layers", "num_key_value_heads", "head_dim")
 
 
 def write_mapper(directory: str | os.PathLike[str], mapper: Mapper, manifest: Mapping[str, Any]) -> str:
@@ -167,6 +169,7 @@ def _expected_shapes(manifest: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     s_heads, s_dim = _count(source, "num_key_value_heads"), _count(source, "head_dim")
     t_heads, t_dim = _count(target, "num_key_value_heads"), _count(target, "head_dim")
     count, s_layers = _count(target, "num_hidden_layers"), _count(source, "num_hidden_layers")
+    _check_eps(target)
     layers = manifest.get("layers")
     if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
         raise ArtifactError("SCHEMA", "the manifest lacks or misstates 'layers'")
@@ -236,6 +239,13 @@ def _count(facts: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def _check_eps(facts: Mapping[str, Any]) -> None:
+    """The one other fact that mapping computes with: k_norm's epsilon, where it is stated."""
+    value = facts.get("rms_norm_eps")
+    if value is not None and (type(value) not in (int, float) or not 0 <= value < 1):
+        raise ArtifactError("SCHEMA", f"the manifest lacks or misstates 'rms_norm_eps': {short(value)}")
+
+
 def _naturals(facts: Mapping[str, Any], name: str) -> list[int]:
     value = facts.get(name)
     if not isinstance(value, list) or not all(type(n) is int and 0 <= n < 1 << 31 for n in value):
@@ -288,7 +298,7 @@ def _check_pair(
         return
     for side, facts in zip(("source", "target"), expected, strict=True):
         ours = _side(manifest, side)
-        for key in _IDENTITY:
+        for key in (*_IDENTITY, *_CACHE_SHAPE):
             if facts.get(key) and facts[key] != ours.get(key):
                 raise ArtifactError("PAIR", f"the mapper's {side} is another model: its {key} differs")
 
