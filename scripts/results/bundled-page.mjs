@@ -47,7 +47,7 @@ function judge(steps, name) {
   const started = one("started");
   const result = one("result");
   const counts = {};
-  const far = name === "up" || name === "down" ? steps[`far-${name}`].events : [];
+  const far = name === "up" || name === "down" ? (steps[`far-${name}`]?.events ?? []) : [];
   for (const event of [...events, ...far])
     if (event.type === "counts") counts[event.arm] = [...(counts[event.arm] ?? []), ...event.sequences];
   const assessment = assess({
@@ -65,7 +65,8 @@ function judge(steps, name) {
 }
 
 function timing(steps) {
-  const rows = Object.entries(steps).map(([name, step]) => [
+  const ran = Object.entries(steps).filter(([, step]) => step !== null);
+  const rows = ran.map(([name, step]) => [
     name,
     step.date.slice(0, 16).replace("T", " "),
     `${step.seconds.toFixed(0)} s`,
@@ -118,10 +119,12 @@ function memory(steps) {
 function stages({ events }) {
   const marks = events.filter((event) => event.type === "stage");
   const end = events.at(-1).at;
-  return marks.map(({ stage, at }, i) => [
-    stage,
-    (Date.parse(marks[i + 1]?.at ?? end) - Date.parse(at)) / 1000,
-  ]);
+  const counted = (split) => events.filter((e) => e.type === "counts" && e.sequences[0]?.split === split);
+  const [report, far] = [counted("report").at(-1), counted("long")[0]];
+  const seconds = (from, to) => (Date.parse(to) - Date.parse(from)) / 1000;
+  const found = marks.map(({ stage, at }, i) => [stage, seconds(at, marks[i + 1]?.at ?? end)]);
+  if (report && far) found.push(["of the score: rows at 4 times", seconds(report.at, far.at)]);
+  return found;
 }
 
 function scores(judged) {

@@ -78,7 +78,8 @@ await main(async () => {
     console.log(`${name}: ${seconds.toFixed(0)} s, ${peak.toFixed(0)} MiB`);
   }
   const found = Object.fromEntries(Object.keys(STEPS).map((name) => [name, recorded(name)]));
-  const missing = Object.keys(STEPS).filter((name) => found[name] === null);
+  // The rows at 32 times the length take longest; a page without them says so in its table.
+  const missing = Object.keys(STEPS).filter((name) => found[name] === null && !name.startsWith("far-"));
   if (missing.length > 0) return console.log(`No page yet: ${missing.join(", ")} did not run.`);
   mkdirSync(dirname(PAGE), { recursive: true });
   writeFileSync(PAGE, bundledPage(found));
