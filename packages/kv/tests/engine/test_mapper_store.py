@@ -95,6 +95,17 @@ def test_a_mapper_beyond_the_budget_is_no_memory(tmp_path: Path, share: float) -
     roomy.close()
 
 
+@pytest.mark.parametrize("fact", ["weights_sha256", "tokenizer", "head_dim", "num_key_value_heads"])
+def test_a_mapper_of_another_model_or_shape_joins_nothing(tmp_path: Path, fact: str) -> None:
+    sha256 = write(tmp_path, seed=1)
+    for served in ((({**SOURCE, fact: 9}), TARGET), (SOURCE, {**TARGET, fact: 9})):
+        models = dict(zip("st", served, strict=True))
+        store = MapperStore(tmp_path, lambda models=models: models, torch.device("cpu"), 1 << 20)
+        error = store.load(sha256).exception(timeout=20)
+        store.close()
+        assert isinstance(error, MapperRefusedError) and error.code == "PAIR_MISMATCH"
+
+
 @pytest.mark.parametrize("sha256", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "/", "\0" * 64])
 def test_a_name_that_is_no_digest_reads_no_file(store: MapperStore, sha256: str) -> None:
     error = store.load(sha256).exception(timeout=20)

@@ -24,8 +24,9 @@ log = logging.getLogger(__name__)
 SHA256 = re.compile(r"[0-9a-f]{64}")
 # A mapper that could not be read is tried again after this long.
 RETRY_SECONDS = 5.0
-# The facts that name a model beyond doubt.
+# What names a model beyond doubt, and what its cache's shape follows from: a mapper could lie of either.
 IDENTITY = ("weights_sha256", "tokenizer")
+CACHE_SHAPE = ("num_hidden_layers", "num_key_value_heads", "head_dim")
 
 Facts = Mapping[str, Any]
 
@@ -198,4 +199,6 @@ class MapperStore:
 
 
 def _same(wanted: Facts, facts: Facts) -> bool:
-    return bool(wanted.get(IDENTITY[0])) and all(facts.get(key) == wanted.get(key) for key in IDENTITY)
+    return bool(wanted.get(IDENTITY[0])) and all(
+        facts.get(key) == wanted.get(key) for key in (*IDENTITY, *CACHE_SHAPE)
+    )
