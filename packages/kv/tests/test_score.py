@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from tiny import VOCABULARY, tiny_model, tiny_tokenizer
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from lifeboat_kv import scoring
 from lifeboat_kv.accumulate import Side
@@ -78,6 +79,34 @@ def test_a_packed_row_is_what_each_sequence_alone_gives(side) -> None:
     logits = answer_logits(side.model, layers, rows, lengths, feeds, wanted)
     last = torch.cat([h[len(h) - n :] for h, n in zip(hidden, wanted, strict=True)])
     torch.testing.assert_close(logits, side.model.lm_head(last))
+
+
+@pytest.mark.parametrize("kind", ["llama", "mistral", "qwen2", "qwen3_moe"])
+def test_every_family_attends_packed(kind: str) -> None:
+    torch.manual_seed(1)
+    config = AutoConfig.for_model(
+        kind,
+        vocab_size=50,
+        hidden_size=32,
+        intermediate_size=48,
+        moe_intermediate_size=24,
+        num_experts=4,
+        num_experts_per_tok=2,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        sliding_window=None,
+        initializer_range=0.3,
+    )
+    model = AutoModelForCausalLM.from_config(config).eval().requires_grad_(False)
+    use_grouped_attention(model)
+    ids = torch.randint(50, (2, 30))
+    layers, hidden = prefill(model, ids)
+    feeds = [ids[0, 12:20].tolist(), ids[1, 25:].tolist()]
+    found = packed_hidden(model, layers, [0, 1], [12, 25], feeds)
+    expected = torch.cat((hidden[0, 12:20], hidden[1, 25:]))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
 def test_a_model_without_the_packed_attention_is_refused(side) -> None:
