@@ -22,7 +22,8 @@ from .precision import exact_float32
 
 # Adding a product to float64 costs as much for few rows as for many: with this many it is a few percent.
 BUFFER_ROWS = 4096
-# Rows and columns of a block. On a CPU its sums stay in a core's cache; a GPU wants fewer, larger launches.
+# Side of the blocks on the diagonal, half of which is computed for nothing, and most of any other block:
+# on a CPU its product stays in the cache until it is added; a GPU wants fewer, larger launches.
 BLOCK, PANEL = 256, 1024
 _GPU_BLOCK, _GPU_PANEL = 2048, 8192
 
@@ -131,8 +132,14 @@ class Moments:
             sums = [square.diagonal().sum() for square in squares.values()]
             _refuse_non_finite(torch.stack([*sums, trailing.sum()]))
 
+            # One room for all products: pages of a fresh one for each would cost as much as adding it.
+            room = z.new_empty(min(self._panel, len(self._scatter)) * min(self._panel, z.shape[1]))
+
             def product(rows: slice, columns: slice) -> Tensor:
-                return squares[rows.start] if rows == columns else z[:, rows].T @ z[:, columns]
+                if rows == columns:
+                    return squares[rows.start]
+                size = rows.stop - rows.start, columns.stop - columns.start
+                return torch.mm(z[:, rows].T, z[:, columns], out=room[: size[0] * size[1]].view(size))
 
             self._join(self._weight, self._shift.double() + residue, product, trailing, residue)
         self._start_buffer()
@@ -194,6 +201,10 @@ class Moments:
         self._n = total
         self._mirrored = False
 
+    @property
+    def _panel(self) -> int:
+        return PANEL if self._scatter.device.type == "cpu" else _GPU_PANEL
+
     def _blocks(self) -> Iterator[tuple[slice, slice]]:
         return _blocks(*self._scatter.shape, self._scatter.device)
 
@@ -201,11 +212,25 @@ class Moments:
 def _blocks(height: int, width: int, device: torch.device) -> Iterator[tuple[slice, slice]]:
     """(rows, columns) of the blocks that cover everything on and above the diagonal."""
     block, panel = (BLOCK, PANEL) if device.type == "cpu" else (_GPU_BLOCK, _GPU_PANEL)
-    for top in range(0, height, block):
-        rows = slice(top, min(top + block, height))
-        yield rows, rows
-        for left in range(rows.stop, width, panel):
-            yield rows, slice(left, min(left + panel, width))
+    yield from _triangle(0, height, block, panel)
+    yield from _rectangle(slice(0, height), slice(height, width), panel)
+
+
+def _triangle(start: int, stop: int, block: int, panel: int) -> Iterator[tuple[slice, slice]]:
+    """Halves the triangle until what would be computed twice is one block wide."""
+    if stop - start <= block:
+        yield slice(start, stop), slice(start, stop)
+        return
+    middle = start + block * -(-(stop - start) // (2 * block))
+    yield from _triangle(start, middle, block, panel)
+    yield from _rectangle(slice(start, middle), slice(middle, stop), panel)
+    yield from _triangle(middle, stop, block, panel)
+
+
+def _rectangle(rows: slice, columns: slice, panel: int) -> Iterator[tuple[slice, slice]]:
+    for top in range(rows.start, rows.stop, panel):
+        for left in range(columns.start, columns.stop, panel):
+            yield slice(top, min(top + panel, rows.stop)), slice(left, min(left + panel, columns.stop))
 
 
 def _mirror(scatter: Tensor) -> None:
