@@ -7,7 +7,11 @@ import { KV, ROOT } from "./lib/paths.mjs";
 import { main } from "./lib/sorry.mjs";
 
 await main(async () => {
+  const say = process.stdout.write;
+  // Standard output is the report's alone: it may be read by a program.
+  process.stdout.write = process.stderr.write.bind(process.stderr);
   const python = await ensurePython();
+  process.stdout.write = say;
   const report = join(ROOT, "docs", "results", "kv-kernels.md");
   const args = process.argv.slice(2).flatMap((one) => (one === "--write" ? ["--write", report] : [one]));
   const ran = spawnSync(python, ["-m", "lifeboat_kv.bench", ...args], {
