@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny import VOCABULARY, tiny_model, tiny_tokenizer
+from tiny import VOCABULARY, WORDS, tiny_model, tiny_tokenizer
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from lifeboat_kv import scoring
@@ -214,7 +214,8 @@ def test_spare_documents_are_put_together_again() -> None:
 
 
 def test_long_texts_that_hold_a_splits_sequence_are_left_out(tmp_path) -> None:
-    rows = ["<|bos|> " + " ".join(f"w{(i + j) % 90}" for j in range(80)) for i in range(3)]
+    chance = random.Random(6)
+    rows = ["<|bos|> " + " ".join(chance.choices(WORDS[2:], k=200)) for i in range(4)]
     (tmp_path / "long.jsonl").write_text(
         "".join(f'{{"id": "{i}", "text": "{r}"}}\n' for i, r in enumerate(rows))
     )
@@ -222,9 +223,14 @@ def test_long_texts_that_hold_a_splits_sequence_are_left_out(tmp_path) -> None:
     assert long_file_texts(tmp_path, tokenizer, {}) == []
     (tmp_path / "manifest.json").write_text("{}")
     found = long_file_texts(tmp_path, tokenizer, {})
-    assert [s.id for s in found] == ["0", "1", "2"] and len(found[0].tokens) == 81
-    splits = {"fit": [Sequence("x", "a", found[1].tokens[:64])]}
+    assert [s.id for s in found] == ["0", "1", "2", "3"] and len(found[0].tokens) == 201
+    held = [found[1].tokens[:80], (0, *found[3].tokens[60:150])]
+    passage = (0, *found[0].tokens[20:100], *found[2].tokens[20:100])
+    splits = {"fit": [Sequence("x", "a", held[0])], "gate": [Sequence("y", "a", held[1])]}
     assert [s.id for s in long_file_texts(tmp_path, tokenizer, splits)] == ["0", "2"]
+    # A passage of a text is not the text.
+    splits = {"fit": [Sequence("z", "a", passage)]}
+    assert [s.id for s in long_file_texts(tmp_path, tokenizer, splits)] == ["0", "1", "2", "3"]
 
 
 def test_controls_are_checked_in_the_order_of_the_verdict() -> None:

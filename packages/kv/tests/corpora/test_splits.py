@@ -97,6 +97,32 @@ def test_a_document_cut_into_pieces_stays_in_one_split(tmp_path) -> None:
     assert len([d for d, found in splits_of.items() if found == {"gate"}]) >= 2
 
 
+def test_records_of_one_document_stay_together(tmp_path) -> None:
+    """What a record says of its document counts, though the texts share nothing."""
+    rows = [{"text": t, "document": f"d{i % 12}"} for i, t in enumerate(texts(60))]
+    owner = {tuple(TOKENIZER(r["text"])["input_ids"]): r["document"] for r in rows}
+    corpus = load(save_lines(tmp_path / "c.jsonl", rows))
+    splits_of: dict[str, set[str]] = {}
+    for name in SPLITS:
+        for s in corpus.splits[name]:
+            splits_of.setdefault(owner[s.tokens], set()).add(name)
+    assert all(len(found) == 1 for found in splits_of.values())
+    # A column called document may as well hold texts.
+    held = load(save_lines(tmp_path / "t.jsonl", [{"document": t} for t in texts(40)]), column="document")
+    assert [len(held.splits[n]) for n in SPLITS] == [12, 4, 8, 4]
+
+
+def test_every_split_gets_its_share_of_each_domain(tmp_path) -> None:
+    """A rare domain is a quarter of everything here; no split is without it, none is full of it."""
+    rows = [{"text": t, "domain": "rare" if i % 4 == 0 else "common"} for i, t in enumerate(texts(80))]
+    corpus = load(
+        save_lines(tmp_path / "c.jsonl", rows), sizes={"fit": 40, "select": 8, "gate": 20, "report": 12}
+    )
+    for name in SPLITS:
+        rare = sum(s.domain == "rare" for s in corpus.splits[name]) / len(corpus.splits[name])
+        assert abs(rare - 0.25) <= 1.01 / len(corpus.splits[name]), name
+
+
 def test_few_long_documents_still_fill_the_splits(tmp_path) -> None:
     corpus = load(save_lines(tmp_path / "c.jsonl", texts(5, words=2000)))
     assert [len(corpus.splits[n]) for n in SPLITS] == [12, 4, 8, 4]

@@ -17,7 +17,7 @@ def deal(pool: list[list[Sequence]], names: Listed[str], sizes: Sizes) -> dict[s
     """The sequences of each split of `names`, which are filled one after the other.
 
     `pool` holds groups; all of a group goes into one split or is left out. The order follows
-    from the groups' first digests, so from nothing but content. Errors: CorpusError CORPUS_TOO_SHORT.
+    from content alone. Errors: CorpusError CORPUS_TOO_SHORT.
     """
     groups = _ordered(pool)
     share = _FIRST_SHARE
@@ -53,29 +53,46 @@ def check_disjoint(splits: Mapping[str, list[Sequence]]) -> None:
 
 
 def _ordered(pool: list[list[Sequence]]) -> list[list[Sequence]]:
-    """Groups in an order of chance that follows from content, not from size; short sequences left out."""
-    groups = []
+    """Groups in an order of chance that follows from content; short sequences left out.
+
+    Domains are spread evenly over it, so that every split gets its share of each.
+    """
+    domains: dict[str, list[list[Sequence]]] = {}
     for group in pool:
         unique = {s.digest: s for s in reversed(group) if len(s.tokens) >= SHORTEST_PREFIX}
         if unique:
-            groups.append(sorted(unique.items()))
-    # A large group has a small first digest; hashed once more, its size says nothing about its place.
-    groups.sort(key=lambda group: hashlib.sha256(group[0][0].encode()).digest())
-    return [[sequence for _, sequence in group] for group in groups]
+            found = [unique[digest] for digest in sorted(unique)]
+            domains.setdefault(found[0].domain, []).append(found)
+    placed = []
+    for groups in domains.values():
+        # A large group has a small first digest; hashed once more, its size says nothing about its place.
+        groups.sort(key=lambda group: hashlib.sha256(group[0].digest.encode()).digest())
+        weights = [min(len(group), _FIRST_SHARE) for group in groups]
+        before = 0
+        for group, weight in zip(groups, weights, strict=True):
+            placed.append(((before + weight / 2) / sum(weights), group[0].digest, group))
+            before += weight
+    return [group for _, _, group in sorted(placed, key=lambda place: place[:2])]
 
 
 def _dealt(
     groups: list[list[Sequence]], names: Listed[str], sizes: Sizes, share: int
 ) -> dict[str, list[Sequence]]:
-    dealt: dict[str, list[Sequence]] = {name: [] for name in names}
+    """Every split its quota, `share` sequences of a group at first, then what its own groups have left."""
+    dealt: dict[str, list[Sequence]] = {}
     waiting = iter(groups)
     for name in names:
         count = getattr(sizes, name)
-        while len(dealt[name]) < count:
+        found: list[Sequence] = []
+        rest: list[Sequence] = []
+        while len(found) < count:
             group = next(waiting, None)
             if group is None:
                 break
-            dealt[name] += group[: min(share, count - len(dealt[name]))]
+            take = min(share, count - len(found))
+            found += group[:take]
+            rest += group[take:]
+        dealt[name] = found + rest[: count - len(found)]
     return dealt
 
 

@@ -14,13 +14,16 @@ LONGEST_DOCUMENT = 1 << 18
 DEFAULT_COLUMNS = ("text", "messages")
 _LONGEST_NAME = 80
 _LONGEST_DOMAIN = 40
+# A `document` column may as well hold the text; a name is short.
+_LONGEST_WHOLE = 160
 
 
 @dataclass(frozen=True)
 class Document:
     """A text, or the turns of a chat as (role, content). `cuts` are character positions in the text.
 
-    `whole` names what the document is a section of: sections of one whole never part between splits.
+    `whole` names what the document is a section of (in a record: `document`): sections of one whole
+    never part between splits.
     """
 
     id: str
@@ -62,6 +65,9 @@ def document_of(record: Any, column: str | None, where: str) -> Document | None:
             f"{where}: no {' or '.join(columns)}, it has {found}: name the right one with --corpus-column",
         )
     value = record[name]
+    whole = record.get("document")
+    if name == "document" or not isinstance(whole, str) or not 0 < len(whole) <= _LONGEST_WHOLE:
+        whole = None
     given = record.get("id")
     known = str(given)[:_LONGEST_NAME] if isinstance(given, str | int) else ""
     domain = record.get("domain")
@@ -72,10 +78,9 @@ def document_of(record: Any, column: str | None, where: str) -> Document | None:
             return None
         text = value[:LONGEST_DOCUMENT]
         cuts = record.get("cuts")
-        kept = (
-            [c for c in cuts if isinstance(c, int) and 0 < c <= len(text)] if isinstance(cuts, list) else []
-        )
-        return Document(known, domain or "text", text, (), tuple(kept), None, len(value) > len(text))
+        proposed = cuts if isinstance(cuts, list) else []
+        kept = tuple(c for c in proposed if isinstance(c, int) and 0 < c <= len(text))
+        return Document(known, domain or "text", text, (), kept, whole, len(value) > len(text))
     turns = _turns(value)
     if turns is None:
         raise CorpusError(
@@ -83,7 +88,8 @@ def document_of(record: Any, column: str | None, where: str) -> Document | None:
             f"{where}: {name} holds neither a text nor a list of messages with role and content: "
             "name another with --corpus-column",
         )
-    return Document(known, domain or "chat", turns=turns) if any(c.strip() for _, c in turns) else None
+    chat = Document(known, domain or "chat", turns=turns, whole=whole)
+    return chat if any(content.strip() for _, content in turns) else None
 
 
 def _turns(value: Any) -> tuple[tuple[str, str], ...] | None:

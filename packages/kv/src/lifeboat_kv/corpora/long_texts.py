@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from .overlap import fingerprints
 from .reading import documents_of
 from .sequence import Sequence
 from .tokenise import sequences_of
@@ -15,21 +18,40 @@ LONG_FILE = "long.jsonl"
 LONG_FROM = 4
 _MOST_KEPT = 256
 _WHOLE = 1 << 30
+# Of a sequence that stands whole in a text, all passages do; that it begins elsewhere costs a few.
+_HELD = 0.9
 
 
 def long_file_texts(folder: Path, tokenizer: Any, splits: Mapping[str, list[Sequence]]) -> list[Sequence]:
     """The texts of a corpus folder's long.jsonl, each as one sequence; [] without such a file or a manifest.
 
-    A text that holds a sequence of one of `splits` is left out. Errors: CorpusError.
+    A text that holds a sequence of `splits`, anywhere in it and whatever its whitespace, is left out;
+    single passages it may share. Errors: CorpusError.
     """
     file = folder / LONG_FILE
     if not (file.is_file() and (folder / "manifest.json").is_file()):
         return []
-    used = {tuple(s.tokens) for rows in splits.values() for s in rows}
-    lengths = sorted({len(tokens) for tokens in used})
     documents = list(documents_of(file, LONG_FILE, None, _WHOLE, None))[:_MOST_KEPT]
     whole = [s for found in sequences_of(documents, tokenizer, _WHOLE) for s in found]
-    return [s for s in whole if not any(s.tokens[:n] in used for n in lengths)]
+    marks = [fingerprints(_text(s, tokenizer)) for rows in splits.values() for s in rows]
+    marks = [m for m in marks if m.size]
+    if not marks:
+        return whole
+    every = np.concatenate(marks)
+    sizes = np.array([m.size for m in marks])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+
+    def holds(sequence: Sequence) -> bool:
+        shared = np.isin(every, fingerprints(_text(sequence, tokenizer)))
+        return bool((np.add.reduceat(shared.astype(np.int64), starts) >= _HELD * sizes).any())
+
+    return [s for s in whole if not holds(s)]
+
+
+def _text(sequence: Sequence, tokenizer: Any) -> str:
+    """What the sequence says, without the token that begins every prompt."""
+    start = int(sequence.tokens[:1] == (tokenizer.bos_token_id,))
+    return str(tokenizer.decode(sequence.tokens[start:]))
 
 
 def spare_texts(documents: Iterable[list[Sequence]], start: int | None, seq_len: int) -> list[Sequence]:
