@@ -234,6 +234,10 @@ describe("tokenizer", () => {
     const result = checkPair(without(a), without(b), { requireTokenizer: false });
     expect(result.ok).toBe(true);
     expect(result.notes.join()).toContain("not compared");
+    const wider = { ...without(b), vocab_size: 152064 };
+    const refused = checkPair(without(a), wider, { requireTokenizer: false });
+    expect(refused.causes.map((c) => c.cause)).toEqual(["family", "tokenizer"]);
+    expect(refused.notes.join()).toContain("not compared");
   });
   it("is missed where registration needs it, or where one alone holds it", () => {
     expect(checkPair(without(a), without(b), { requireTokenizer: true }).ok).toBe(false);

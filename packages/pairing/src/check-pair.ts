@@ -165,16 +165,16 @@ function tokenizerCauses(
 ): CauseFound[] {
   const from = source.tokenizer ?? null;
   const to = target.tokenizer ?? null;
-  if (from === to && !sameSize(source.vocab_size, target.vocab_size)) {
-    return [
-      {
-        cause: "tokenizer",
-        model: "both",
-        sentence: `vocabularies of ${source.vocab_size} and ${target.vocab_size} tokens: an answer of one may have no place in the other`,
-      },
-    ];
-  }
-  if (from !== null && from === to) return [];
+  const sizes: CauseFound[] = sameSize(source.vocab_size, target.vocab_size)
+    ? []
+    : [
+        {
+          cause: "tokenizer",
+          model: "both",
+          sentence: `vocabularies of ${source.vocab_size} and ${target.vocab_size} tokens: an answer of one may have no place in the other`,
+        },
+      ];
+  if (from !== null && from === to) return sizes;
   if (from === null && to === null) {
     if (required) {
       return [
@@ -192,7 +192,7 @@ function tokenizerCauses(
         ? "its tokenizer was not compared: the folder holds none"
         : "tokenizers were not compared: neither folder holds one",
     );
-    return [];
+    return sizes;
   }
   if (from === null || to === null) {
     const [id, model] = from === null ? ([source.id, "source"] as const) : ([target.id, "target"] as const);
