@@ -64,8 +64,9 @@ def _chosen(best: Compared, methods: list[Compared]) -> str:
     default = next(one for one in methods if one.method.name == DEFAULT_METHOD)
     gap = difference(counts_table(best.counts), counts_table(default.counts))
     return (
-        f"{said} The difference is {_bounds(gap, sign=True)}. The default is the highest of the methods "
-        "whose self-map is exact by construction; a pre-norm fit's is not (docs/decisions/0051-methods.md)."
+        f"{said} The difference is {_bounds(gap, sign=True)}. The default is the highest, ties broken by KL, "
+        "of the methods whose self-map is exact by construction; a pre-norm fit's is not "
+        "(docs/decisions/0051-methods.md)."
     )
 
 
