@@ -5,22 +5,15 @@ import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
-import { z } from "zod";
 import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
+import { CalibrateForm, optionsOf } from "./calibrate-form";
 import { useStartCalibration } from "./use-start-calibration";
 
 type Device = "auto" | "cuda" | "rocm" | "cpu";
-const Form = z.object({
-  method: MethodChoice,
-  k: z.coerce.number<number>().int("A whole number.").min(1, "At least 1.").max(64, "At most 64."),
-  corpus: z.string().min(1, "Name a corpus."),
-  device: z.enum(["auto", "cuda", "rocm", "cpu"]),
-  long: z.boolean(),
-});
 
 export type Defaults = { method?: string; k?: number; corpus?: string; options?: CalibrationOptions };
 
@@ -63,13 +56,13 @@ export function Calibrate({
             : "Fits a mapper and scores it on probes it never saw. The score decides whether the pair may be used."
         }
       >
-        <CalibrateForm pairId={pairId} defaults={defaults} onDone={() => setOpen(false)} />
+        <Questions pairId={pairId} defaults={defaults} onDone={() => setOpen(false)} />
       </Dialog>
     </>
   );
 }
 
-function CalibrateForm({
+function Questions({
   pairId,
   defaults,
   onDone,
@@ -85,21 +78,21 @@ function CalibrateForm({
   const corpora = [...new Set(["bundled", ...connected.flatMap((worker) => worker.corpora)])];
   const start = useStartCalibration({ open: true });
   const form = useForm({
-    resolver: zodResolver(Form),
+    resolver: zodResolver(CalibrateForm),
     defaultValues: {
       method: MethodChoice.catch("default").parse(defaults?.method),
       k: defaults?.k ?? 4,
       corpus: defaults?.corpus ?? "bundled",
+      column: defaults?.options?.corpus_column ?? "",
       device: devices[0] ?? ("auto" as Device),
       long: defaults?.options?.long ?? false,
     },
     // The workers' answer may come after the form is drawn; what the person chose stays.
     values: undefined,
   });
-  const submit = form.handleSubmit(async ({ long, ...values }) => {
+  const submit = form.handleSubmit(async ({ long, column, ...values }) => {
     const device = devices.includes(values.device) ? values.device : (devices[0] ?? values.device);
-    const { long: _, ...kept } = defaults?.options ?? {};
-    const options = long ? { ...kept, long } : kept;
+    const options = optionsOf({ long, column }, defaults?.options);
     await start.mutateAsync({ pairId, ...values, device, options }).then(onDone, () => undefined);
   });
   const { errors } = form.formState;
@@ -125,11 +118,31 @@ function CalibrateForm({
           error={errors.k?.message}
           {...form.register("k")}
         />
-        <SelectField label="Corpus" {...form.register("corpus")}>
-          {corpora.map((corpus) => (
-            <option key={corpus}>{corpus}</option>
-          ))}
-        </SelectField>
+        <div>
+          <TextField
+            label="Corpus"
+            list={`${pairId}-corpora`}
+            autoComplete="off"
+            spellCheck={false}
+            hint={`The workers have ${corpora.slice(0, 6).join(", ")}. Also: hub:owner/name[/config][@revision].`}
+            error={errors.corpus?.message}
+            {...form.register("corpus")}
+          />
+          <datalist id={`${pairId}-corpora`}>
+            {corpora.map((corpus) => (
+              <option key={corpus} value={corpus} />
+            ))}
+          </datalist>
+        </div>
+        <TextField
+          label="Column"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="text, else messages"
+          hint="Which column of a .jsonl or .parquet corpus holds its texts."
+          error={errors.column?.message}
+          {...form.register("column")}
+        />
         <SelectField
           label="Device"
           hint={
