@@ -58,7 +58,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         if file.stat().st_size > _LARGEST_FILE:
             raise ValueError("it is too large to be what its name says")
         # NaN and Infinity become texts: harmless where nobody needs them, and no number where one is needed.
-        config = json.loads(file.read_text(encoding="utf-8"), parse_constant=str)
+        config = json.loads(file.read_text(encoding="utf-8"), parse_constant=str, parse_float=_finite)
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError("CONFIG_UNREADABLE", f"{file} cannot be read: {_short(error)}") from error
     if not isinstance(config, dict):
@@ -110,6 +110,12 @@ def config_facts(config: dict[str, Any]) -> dict[str, Any]:
         "torch_dtype": _dtype(merged),
         "quantization": _quantisation(quantisation),
     }
+
+
+def _finite(text: str) -> float | str:
+    """A number, or its text where no float holds it (1e999)."""
+    value = float(text)
+    return value if math.isfinite(value) else text
 
 
 def named(config: dict[str, Any]) -> str | None:
@@ -265,7 +271,7 @@ def _plain(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def _unusable(key: str, value: Any, wanted: str) -> ModelError:

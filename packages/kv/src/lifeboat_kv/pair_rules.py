@@ -204,7 +204,7 @@ def _number(value: Any) -> float | None:
 
 def _positive(value: Any) -> float | None:
     number = _number(value)
-    return number if number is not None and math.isfinite(number) and number > 0 else None
+    return number if number is not None and 0 < number < math.inf else None
 
 
 def _is_set(value: Any) -> bool:
