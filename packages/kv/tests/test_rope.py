@@ -240,8 +240,11 @@ def test_positions_in_any_order_and_none_below_zero() -> None:
         alone = one.rope.apply(k[:, row : row + 1], position[None])
         assert torch.equal(turned[:, row : row + 1], alone)
     assert one.rope.apply(k[:, :0], at[:0]).shape == (2, 0, 64)
-    with pytest.raises(ValueError):
-        one.rope.apply(k[:, :2], torch.tensor([-1, 0]))
+    backwards = torch.tensor([8, 7, 6, 5, 4, 3])
+    assert torch.equal(one.rope.apply(k, backwards), one.rope.apply(k.flip(1), backwards.flip(0)).flip(1))
+    for below in ([-1, 0], [-1, 5]):
+        with pytest.raises(ValueError):
+            one.rope.apply(k[:, :2], torch.tensor(below))
     with pytest.raises(ValueError):
         one.rope.apply(k, at[:3])
 
