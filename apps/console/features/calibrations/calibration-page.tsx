@@ -29,13 +29,16 @@ export function CalibrationPage({ id }: { id: string }) {
     >
       {(row) => {
         const state = feed?.state ?? row.state;
+        const live = <RunLive run={row} feed={feed} state={state} samples={samples.current} />;
         return (
           <>
             <RunHeader run={row} state={state} connection={connection} heardAt={heardAt} />
-            <RunLive run={row} feed={feed} state={state} samples={samples.current} />
+            {state === "SUCCEEDED" ? null : live}
             {row.assessment && row.scores ? (
               <ScoreReport run={row} assessment={row.assessment} scores={row.scores} models={pair.data} />
             ) : null}
+            {/* While it runs, and where it failed, that is what one comes for; afterwards the score is. */}
+            {state === "SUCCEEDED" ? live : null}
             <div className="grid items-start gap-4 lg:grid-cols-2">
               <RunFacts run={row} />
               <Attempts run={row} />

@@ -7,11 +7,13 @@ import { QueryView } from "../../api/query-view";
 import { type Outputs, useTRPC } from "../../api/trpc";
 import { Card } from "../../ui/card";
 import { FigureTable } from "../../ui/chart-frame";
+import { Command } from "../../ui/command";
 import { SelectField } from "../../ui/field";
 import { count, share, signed } from "../../ui/numbers";
 import { usePreferences } from "../preferences/provider";
 import { absoluteTime } from "../preferences/time-words";
 import { DifferenceRows } from "../scores/difference-rows";
+import { command } from "../shell/commands";
 
 type Row = Outputs["calibration"]["list"]["rows"][number];
 type Compared = Extract<RunComparison, { comparable: true }>;
@@ -57,7 +59,12 @@ export function CompareCard({ rows, activeRun }: { rows: Row[]; activeRun: strin
         <QueryView query={comparison} label="Comparing">
           {(found) =>
             found.comparable ? (
-              <Difference found={found} />
+              <>
+                <Difference found={found} />
+                <div className="mt-4">
+                  <Command text={command.compare(first, second)} />
+                </div>
+              </>
             ) : (
               <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
                 Not comparable: {found.reason}

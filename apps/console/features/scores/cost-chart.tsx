@@ -62,57 +62,64 @@ export function CostChart({ rows, lines }: { rows: CostRow[]; lines: CostLine[] 
     .filter((value): value is number => typeof value === "number" && value > 0);
   const ticks = decades(Math.min(...values), Math.max(...values));
   return (
-    <div className="h-64 min-h-64 w-full flex-1">
-      <ResponsiveContainer width="100%" height="100%" minWidth={0}>
-        <LineChart data={rows} margin={{ top: 8, right: 14, bottom: 18, left: 0 }} accessibilityLayer={false}>
-          <CartesianGrid stroke="var(--line)" vertical={false} />
-          <XAxis
-            dataKey="tokens"
-            type="number"
-            scale="log"
-            domain={["dataMin", "dataMax"]}
-            ticks={rows.map(({ tokens }) => tokens)}
-            tickFormatter={short}
-            tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
-            stroke="var(--line)"
-            label={{
-              value: "prompt tokens",
-              position: "insideBottom",
-              offset: -12,
-              fill: "var(--ink-soft)",
-              fontSize: 12,
-            }}
-          />
-          <YAxis
-            type="number"
-            scale="log"
-            domain={[ticks[0] ?? 1, ticks.at(-1) ?? 1000]}
-            ticks={ticks}
-            tickFormatter={(value: number) => `${count(value)} ms`}
-            tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
-            stroke="var(--line)"
-            width={74}
-          />
-          <Tooltip
-            content={<Figures lines={lines} />}
-            cursor={{ stroke: "var(--line-strong)" }}
-            isAnimationActive={false}
-          />
-          {lines.map((line) => (
-            <Line
-              key={line.key}
-              dataKey={line.key}
-              name={line.name}
-              stroke={line.stroke}
-              strokeWidth={line.thin ? 1.5 : 2.25}
-              strokeDasharray={line.dash}
-              dot={{ r: line.thin ? 2.5 : 3.5, fill: line.stroke, strokeWidth: 0 }}
-              isAnimationActive={false}
-              connectNulls
+    <div className="relative min-h-64 w-full flex-1">
+      {/* A height that the parent stretches is no definite one: without this the chart would have none. */}
+      <div className="absolute inset-0">
+        <ResponsiveContainer width="100%" height="100%" minWidth={0}>
+          <LineChart
+            data={rows}
+            margin={{ top: 8, right: 14, bottom: 18, left: 0 }}
+            accessibilityLayer={false}
+          >
+            <CartesianGrid stroke="var(--line)" vertical={false} />
+            <XAxis
+              dataKey="tokens"
+              type="number"
+              scale="log"
+              domain={["dataMin", "dataMax"]}
+              ticks={rows.map(({ tokens }) => tokens)}
+              tickFormatter={short}
+              tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
+              stroke="var(--line)"
+              label={{
+                value: "prompt tokens",
+                position: "insideBottom",
+                offset: -12,
+                fill: "var(--ink-soft)",
+                fontSize: 12,
+              }}
             />
-          ))}
-        </LineChart>
-      </ResponsiveContainer>
+            <YAxis
+              type="number"
+              scale="log"
+              domain={[ticks[0] ?? 1, ticks.at(-1) ?? 1000]}
+              ticks={ticks}
+              tickFormatter={(value: number) => `${count(value)} ms`}
+              tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
+              stroke="var(--line)"
+              width={84}
+            />
+            <Tooltip
+              content={<Figures lines={lines} />}
+              cursor={{ stroke: "var(--line-strong)" }}
+              isAnimationActive={false}
+            />
+            {lines.map((line) => (
+              <Line
+                key={line.key}
+                dataKey={line.key}
+                name={line.name}
+                stroke={line.stroke}
+                strokeWidth={line.thin ? 1.5 : 2.25}
+                strokeDasharray={line.dash}
+                dot={{ r: line.thin ? 2.5 : 3.5, fill: line.stroke, strokeWidth: 0 }}
+                isAnimationActive={false}
+                connectNulls
+              />
+            ))}
+          </LineChart>
+        </ResponsiveContainer>
+      </div>
     </div>
   );
 }

@@ -67,41 +67,48 @@ export function FitCard({ fit }: { fit: LayerFit[] }) {
 function FitChart({ rows }: { rows: FitRow[] }) {
   const axis = { fill: "var(--ink-soft)", fontSize: 12 };
   return (
-    <div className="h-56 min-h-56 w-full flex-1">
-      <ResponsiveContainer width="100%" height="100%" minWidth={0}>
-        <LineChart data={rows} margin={{ top: 8, right: 14, bottom: 18, left: 0 }} accessibilityLayer={false}>
-          <CartesianGrid stroke="var(--line)" vertical={false} />
-          <XAxis
-            dataKey="layer"
-            type="number"
-            domain={["dataMin", "dataMax"]}
-            allowDecimals={false}
-            tickCount={Math.min(rows.length, 12)}
-            tick={axis}
-            stroke="var(--line)"
-            label={{ value: "target layer", position: "insideBottom", offset: -12, ...axis }}
-          />
-          <YAxis domain={[fitFloor(rows), 1]} tick={axis} stroke="var(--line)" width={44} />
-          <Tooltip
-            content={<Figures />}
-            cursor={{ stroke: "var(--line-strong)" }}
-            isAnimationActive={false}
-          />
-          {LINES.map((line) => (
-            <Line
-              key={line.key}
-              dataKey={line.key}
-              name={line.name}
-              stroke={line.stroke}
-              strokeWidth={2}
-              strokeDasharray={line.dash}
-              dot={rows.length > 32 ? false : { r: 3, fill: line.stroke, strokeWidth: 0 }}
-              isAnimationActive={false}
-              connectNulls
+    <div className="relative min-h-56 w-full flex-1">
+      {/* A height that the parent stretches is no definite one: without this the chart would have none. */}
+      <div className="absolute inset-0">
+        <ResponsiveContainer width="100%" height="100%" minWidth={0}>
+          <LineChart
+            data={rows}
+            margin={{ top: 8, right: 14, bottom: 18, left: 0 }}
+            accessibilityLayer={false}
+          >
+            <CartesianGrid stroke="var(--line)" vertical={false} />
+            <XAxis
+              dataKey="layer"
+              type="number"
+              domain={["dataMin", "dataMax"]}
+              allowDecimals={false}
+              tickCount={Math.min(rows.length, 12)}
+              tick={axis}
+              stroke="var(--line)"
+              label={{ value: "target layer", position: "insideBottom", offset: -12, ...axis }}
             />
-          ))}
-        </LineChart>
-      </ResponsiveContainer>
+            <YAxis domain={[fitFloor(rows), 1]} tick={axis} stroke="var(--line)" width={44} />
+            <Tooltip
+              content={<Figures />}
+              cursor={{ stroke: "var(--line-strong)" }}
+              isAnimationActive={false}
+            />
+            {LINES.map((line) => (
+              <Line
+                key={line.key}
+                dataKey={line.key}
+                name={line.name}
+                stroke={line.stroke}
+                strokeWidth={2}
+                strokeDasharray={line.dash}
+                dot={rows.length > 32 ? false : { r: 3, fill: line.stroke, strokeWidth: 0 }}
+                isAnimationActive={false}
+                connectNulls
+              />
+            ))}
+          </LineChart>
+        </ResponsiveContainer>
+      </div>
     </div>
   );
 }

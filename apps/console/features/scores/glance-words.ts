@@ -30,7 +30,7 @@ function mayUse({ assessment, control, developmentOnly }: Glanced): Answer {
   if (failure) return { question, answer: "No verdict", rest: failure.code, tone: "bad" };
   const compared = on === "lower" ? retention.low : retention.value;
   const word = on === "lower" ? "lower bound" : "value";
-  const gateWords = `${word} ${besides(compared, gate)} against the gate of ${gate}`;
+  const gateWords = `${word} ${besides(compared, gate)} against the gate of ${gateText(gate)}`;
   if (verdict === "BELOW_GATE")
     return {
       question,
@@ -48,7 +48,7 @@ function mayUse({ assessment, control, developmentOnly }: Glanced): Answer {
 
 function howSure({ assessment, gateLooks }: Glanced): Answer {
   const { retention, report } = assessment;
-  const looks = gateLooks > 0 ? `; look ${gateLooks} at these probes` : "";
+  const looks = gateLooks > 0 ? `; attempt ${gateLooks} on these probes` : "";
   const untouched = report ? `; report split ${share(report.retention)}` : "";
   return {
     question: "How sure is that?",
@@ -105,6 +105,11 @@ function refitting({ assessment, control }: Glanced): Answer {
         tone: "plain",
       };
   }
+}
+
+/** Two decimals, or all that it has. */
+function gateText(gate: number): string {
+  return gate.toString().length > 4 ? gate.toString() : gate.toFixed(2);
 }
 
 /** Three places, and more where they would put it on the gate's other side. */

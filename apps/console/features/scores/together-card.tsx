@@ -45,8 +45,8 @@ export function TogetherCard({
               <Figure key="gain" value={share(prefixGain)} rest="of what a blind cache misses" />
             ),
           ],
-          ["Net rescue", <Interval key="rescue" estimate={rescue} />],
-          ["Gold gain", <Interval key="gold" estimate={gold} unit="nats" />],
+          ["Net rescue", <Interval key="rescue" estimate={rescue} unit="of all positions" />],
+          ["Gold gain", <Interval key="gold" estimate={gold} unit="nats a sequence" />],
           [
             "Report split",
             report ? (

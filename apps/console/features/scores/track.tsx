@@ -63,7 +63,7 @@ export function GateLabel({ gate }: { gate: number }) {
   return (
     <div aria-hidden="true" className="relative h-5">
       <span
-        className="absolute -translate-x-1/2 text-[0.75rem] font-semibold whitespace-nowrap"
+        className={`absolute -translate-x-1/2 text-[0.75rem] font-semibold whitespace-nowrap ${gate > 0.85 ? "max-sm:-translate-x-[80%]" : ""}`}
         style={{ left: `${clamp(gate, 0.08, 0.94) * 100}%` }}
       >
         gate {gate.toFixed(2)}
