@@ -9,7 +9,7 @@ interface Row {
   facts: object;
 }
 
-/** Facts as packages/kv reads them from the published configs in configs.jsonl; its tests keep the two equal. */
+/** Facts as packages/kv reads them from configs.jsonl, written after published models; its tests keep the two equal. */
 const rows: Row[] = readFileSync(new URL("./cases/facts.jsonl", import.meta.url), "utf8")
   .split("\n")
   .filter(Boolean)
