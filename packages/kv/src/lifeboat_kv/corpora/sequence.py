@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 SPLITS = ("fit", "select", "gate", "report")
@@ -20,7 +21,7 @@ class Sequence:
     tokens: tuple[int, ...]
     cuts: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """sha256 of the token ids; what makes two sequences the same for the splits."""
         return hashlib.sha256(",".join(map(str, self.tokens)).encode()).hexdigest()

@@ -11,7 +11,7 @@ from .document import Document
 from .sequence import SHORTEST_PREFIX, Sequence
 
 # Texts given to the tokenizer at once: enough for all of its threads.
-BATCH = 128
+BATCH = 64
 _MOST_TURNS_CUT = 3
 
 
