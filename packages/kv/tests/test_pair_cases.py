@@ -1,4 +1,4 @@
-"""The table of configs, written after published models': what is read of each, and every cause named, in Python as in pairing.
+"""A table of configs, written after published models: what is read of each, and every cause named.
 
 packages/pairing/src/cases/configs.jsonl holds configs with their causes, facts.jsonl the facts read from
 them, which pairing's own test judges. After a change to what is read: UPDATE_CASES=1 pytest this file.
