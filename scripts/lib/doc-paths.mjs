@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { ROOT } from "./paths.mjs";
 
 const FOLDERS = ["docs", "models", "corpora", "packages", "apps", "e2e", "scripts"];
-const SKIPPED = new Set(["node_modules", ".venv", ".next", "dist", "generated"]);
+const SKIPPED = new Set(["node_modules", ".venv", ".venv-evaluate", ".next", "dist", "generated"]);
 
 /** Faults in README.md and the docs: paths that do not exist and commands nobody defines. */
 export function findDocFaults() {
