@@ -117,7 +117,9 @@ class Plan:
         turned = 2 * self.source_heads * self.source_dim if item < exact else 0
         gathered = max((m.wk.shape[-2] * self.target_heads for m in self.layers if m.heads_k), default=0)
         gathered = gathered if self.device.type != "cpu" else 0
-        return rows * (item * (self.width(0) + self.width(1) + out + gathered) + exact * (2 * out + turned))
+        angles = 4 * max(self.source_dim, self.target_dim)
+        exactly = 2 * out + turned + angles
+        return rows * (item * (self.width(0) + self.width(1) + out + gathered) + exact * exactly)
 
 
 @torch.inference_mode()
@@ -139,14 +141,15 @@ def run(
     keys, values = (_Features(plan, part, most) for part in (0, 1))
     work = _Work(plan, most)
     exact = _exact(plan.dtype)
-    back, on = Turn.of(strip, exact, inverse=True), Turn.of(turn, exact)
     for sequences, span in _chunks(batch, tokens, most):
         shape = sequences.stop - sequences.start, span.stop - span.start
+        back = strip and Turn.of(strip, span, plan.source_dim, exact, inverse=True)
+        on = turn and Turn.of(turn, span, plan.target_dim, exact)
         keys.start(*shape)
         values.start(*shape)
         for index, layer in enumerate(plan.layers):
             for s in layer.layers_k:
-                keys.lay(s, source[s][0][sequences, :, span].transpose(1, 2), back and back.at(span))
+                keys.lay(s, source[s][0][sequences, :, span].transpose(1, 2), back)
             for s in layer.layers_v:
                 values.lay(s, source[s][1][sequences, :, span].transpose(1, 2), None)
             room = destination.room(index, sequences, span)
@@ -156,7 +159,7 @@ def run(
             k = k.unflatten(0, shape)
             if head is not None:
                 _put(head.k[index], head.rows, span, k)
-            turn_rows(k, on and on.at(span), room[0].transpose(1, 2))
+            turn_rows(k, on, room[0].transpose(1, 2))
             v = work.product(values, layer.layers_v, layer.wv, layer.bv, layer.heads_v).unflatten(0, shape)
             if head is not None:
                 _put(head.v[index], head.rows, span, v)
@@ -257,26 +260,34 @@ class _Work:
 
 @dataclass(frozen=True)
 class Turn:
-    """A rotation of rows at n positions: `cos` and `sin` [n, 1, rotary_dim / 2], sign and scale included."""
+    """A rotation of rows at n positions: x <- x cos + x' sin, x' having the halves of each pair exchanged.
+
+    `cos` and `sin` [n, 1, d] hold sign and scale; past the rotary dimensions they are 1 and 0.
+    `pairs` are the dimensions of all first and all second halves.
+    """
 
     cos: Tensor
     sin: Tensor
-    layout: str
+    pairs: tuple[slice, slice]
 
     @classmethod
-    def of(cls, rotation: Rotation | None, dtype: torch.dtype, *, inverse: bool = False) -> Turn | None:
-        """The rotation, or what undoes it."""
-        if rotation is None:
-            return None
-        cos, sin = rotation.cos.to(dtype), rotation.sin.to(dtype)
+    def of(
+        cls, rotation: Rotation, span: slice, dim: int, dtype: torch.dtype, *, inverse: bool = False
+    ) -> Turn:
+        """The rotation of rows of `dim` at the positions of `span`, or what undoes it."""
+        cos, sin = rotation.cos[span].to(dtype), rotation.sin[span].to(dtype)
         if inverse:
             square = rotation.scaling * rotation.scaling
             cos, sin = cos / square, -sin / square
-        return cls(cos[:, None], sin[:, None], rotation.layout)
-
-    def at(self, span: slice) -> Turn:
-        """Only the positions of `span`."""
-        return Turn(self.cos[span], self.sin[span], self.layout)
+        half = cos.shape[-1]
+        if rotation.layout == HALF_SPLIT:
+            pairs = slice(half), slice(half, 2 * half)
+        else:
+            pairs = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
+        whole = [torch.full((len(cos), 1, dim), fill, dtype=dtype, device=cos.device) for fill in (1.0, 0.0)]
+        for first, second, room in ((cos, cos, whole[0]), (-sin, sin, whole[1])):
+            room[:, 0, pairs[0]], room[:, 0, pairs[1]] = first, second
+        return cls(*whole, pairs)
 
 
 def turn_rows(rows: Tensor, turn: Turn | None, out: Tensor) -> None:
@@ -287,16 +298,9 @@ def turn_rows(rows: Tensor, turn: Turn | None, out: Tensor) -> None:
     exact = turn.cos.dtype
     rows = rows.to(exact)
     room = out if out.dtype == exact else torch.empty(rows.shape, dtype=exact, device=out.device)
-    half = turn.cos.shape[-1]
-    if turn.layout == HALF_SPLIT:
-        a, b = slice(half), slice(half, 2 * half)
-    else:
-        a, b = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
-    for ours, other, sign in ((a, b, -1), (b, a, 1)):
-        torch.mul(rows[..., ours], turn.cos, out=room[..., ours])
-        room[..., ours].addcmul_(rows[..., other], turn.sin, value=sign)
-    if 2 * half < rows.shape[-1]:
-        room[..., 2 * half :] = rows[..., 2 * half :]
+    torch.mul(rows, turn.cos, out=room)
+    for ours, other in (turn.pairs, turn.pairs[::-1]):
+        room[..., ours].addcmul_(rows[..., other], turn.sin[..., ours])
     if room is not out:
         out.copy_(room)
 
