@@ -1,5 +1,5 @@
 // Speed and memory of the KV library's inner kernels on this machine, beside its own matrix product rate.
-// Usage: npm run bench:kv -- [--quick] [--json] [--write] [--device auto|cpu|cuda]
+// Usage: npm run bench:kv -- [--quick] [--json] [--write] [--seconds N] [--device auto|cpu|cuda]
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ensurePython } from "./lib/ensure-python.mjs";

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -112,19 +113,22 @@ def test_the_parts_of_a_calibration_add_up(tiny_clock: Clock) -> None:
     assert found["total_seconds"] == pytest.approx(sum(found["seconds"].values()), abs=0.1)
 
 
-def test_the_whole_course_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    budget = run.Budget(1, 1e-9, (2, 5), 8, 2048, (16,))
+@pytest.mark.parametrize("limit", [1e9, 0.0])
+def test_the_whole_course_is_reported(limit: float) -> None:
+    budget = run.Budget(1, 1e-9, limit, (2, 5), 8, 2048, (16,))
     with (
         patch.object(run, "SMALL", TINY),
-        patch.object(run, "LARGE", TINY),
+        patch.object(run, "LARGE", replace(TINY, name="larger")),
         patch.object(report, "SMALL", TINY),
-        patch.object(report, "LARGE", TINY),
+        patch.object(report, "LARGE", replace(TINY, name="larger")),
         patch.object(run, "QWEN3_1_7B", DECODER),
         patch.object(clock.Clock.__init__, "__defaults__", (16,)),
     ):
         found = run.bench(CPU, budget)
         text = report.report(json.loads(json.dumps(found)))
     assert "unproven" in text
+    assert ("left out: 0 s were over" in text) == (limit == 0.0)
+    assert ("times cheaper" in text) and ("| full-head" in text)
     assert len(found["moments"]) == 3
     assert "aim 70%" in text and "aim 60%" in text
     assert all(len({line.count("|") for line in part}) == 1 for part in _tables(text))

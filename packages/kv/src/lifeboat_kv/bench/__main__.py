@@ -22,6 +22,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="numbers as JSON on stdout")
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the report there")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--seconds", type=float, help="begin no further map after this long")
     arguments = parser.parse_args(argv)
     # Before torch is loaded: threads that spin at barriers stop each other on shared cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -36,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     gpu = arguments.device != "cpu" and torch.cuda.is_available()
     found = bench(
         torch.device("cuda" if gpu else "cpu"),
-        Budget.of(quick=arguments.quick),
+        Budget.of(quick=arguments.quick, limit=arguments.seconds),
         lambda line: print(f"  {line}", file=sys.stderr, flush=True),
     )
     text = report(found)

@@ -14,7 +14,7 @@ import torch
 
 from .calibration import measure_calibration
 from .clock import Clock
-from .kernels import Point, measure_map, measure_moments
+from .kernels import Point, left_out, measure_map, measure_moments
 from .prefill import measure_prefill
 from .shapes import LARGE, LENGTHS, QWEN3_1_7B, SMALL, share
 
@@ -25,21 +25,23 @@ _QUICK_LENGTHS = (64, 512, 2048)
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is measured. `seconds` bounds one run of one map on a CPU."""
+    """How much is measured: one run of one map takes `seconds` at most on a CPU, and once `limit` seconds
+    are over no further map is begun."""
 
     repeats: int
     seconds: float
+    limit: float
     lengths: tuple[int, ...]
     prefill_tokens: int
     moment_rows: int
     moment_widths: tuple[int, ...]
 
     @classmethod
-    def of(cls, *, quick: bool) -> Budget:
+    def of(cls, *, quick: bool, limit: float | None = None) -> Budget:
         """The default takes about four minutes on two cores, the quick one about one."""
         if quick:
-            return cls(3, 0.5, _QUICK_LENGTHS, 1024, 4096, (1024, 2048))
-        return cls(5, 0.9, LENGTHS, 8192, 16384, (2048, 4096))
+            return cls(3, 0.5, limit or 120, _QUICK_LENGTHS, 1024, 4096, (1024, 2048))
+        return cls(5, 0.8, limit or 360, LENGTHS, 8192, 8192, (2048, 4096))
 
 
 def bench(device: torch.device, budget: Budget, say: Say = lambda line: None) -> dict[str, Any]:
@@ -59,13 +61,18 @@ def bench(device: torch.device, budget: Budget, say: Say = lambda line: None) ->
     say("moments of two blocks of columns")
     half = budget.moment_widths[-1] // 2
     moments.append(measure_moments(clock, half, 2 * half, budget.moment_rows, budget.repeats, weighted=False))
-    maps: dict[str, list[Point]] = {}
-    for shape in (SMALL, LARGE):
-        for head_local in (False, True):
+    say(f"one layer of the 1.7B's prefill, {budget.prefill_tokens} tokens")
+    prefill = asdict(measure_prefill(clock, QWEN3_1_7B, budget.prefill_tokens, 2, dtype))
+    maps: dict[str, list[Point]] = {shape.name: [] for shape in (SMALL, LARGE)}
+    for head_local in (False, True):
+        for shape in (SMALL, LARGE):
             for tokens in budget.lengths:
-                say(f"{shape.name}, {'head-local' if head_local else 'full-head'}, {tokens} tokens")
-                maps.setdefault(shape.name, []).append(
-                    measure_map(
+                form = "head-local" if head_local else "full-head"
+                say(f"{shape.name}, {form}, {tokens} tokens")
+                if time.perf_counter() - began > budget.limit:
+                    point = left_out(form, tokens, f"{budget.limit:g} s were over")
+                else:
+                    point = measure_map(
                         clock,
                         shape,
                         tokens,
@@ -74,9 +81,7 @@ def bench(device: torch.device, budget: Budget, say: Say = lambda line: None) ->
                         head_local=head_local,
                         dtype=dtype,
                     )
-                )
-    say(f"one layer of the 1.7B's prefill, {budget.prefill_tokens} tokens")
-    prefill = asdict(measure_prefill(clock, QWEN3_1_7B, budget.prefill_tokens, min(2, budget.repeats), dtype))
+                maps[shape.name].append(point)
     for form in ("full-head", "head-local"):
         at = _longest(maps[SMALL.name], form, budget.prefill_tokens)
         prefill[form] = at and at.whole_ms * budget.prefill_tokens / at.tokens
