@@ -11,8 +11,10 @@ import pytest
 import torch
 import transformers
 
+from lifeboat_kv.accumulate import Side
 from lifeboat_kv.capture import prefill
-from lifeboat_kv.errors import EXIT_IMPOSSIBLE_PAIR, RopeError
+from lifeboat_kv.errors import EXIT_IMPOSSIBLE_PAIR, RopeError, UsageError
+from lifeboat_kv.footprint import check_reach, shared_context
 from lifeboat_kv.rope import HALF_SPLIT, INTERLEAVED, Rope, check_rotation
 
 OLD = 64
@@ -218,6 +220,18 @@ def test_a_model_held_to_its_short_frequencies_refuses_what_would_switch_them() 
     assert raised.value.code == "ROPE_LENGTH"
     with pytest.raises(RopeError):
         held.model(torch.zeros(1, OLD + 1, dtype=torch.long))
+
+
+def test_sequences_and_answers_must_fit_into_context_and_frequencies() -> None:
+    narrow, wide = build("Phi3", PHI3), build("Qwen3", WIDE)
+    sides = [Side(one, Rope.from_model(one)) for one in (narrow, wide)]
+    assert shared_context(*sides) == OLD
+    assert shared_context(sides[1], sides[1]) == 4096
+    check_reach(4096 - 64, sides[1], sides[1])
+    for longest, pair in ((OLD - 63, sides), (4096 - 63, [sides[1], sides[1]])):
+        with pytest.raises(UsageError) as raised:
+            check_reach(longest, *pair)
+        assert raised.value.code == "BAD_SEQ_LEN" and "--seq-len" in raised.value.message
 
 
 def test_a_model_held_to_its_long_frequencies_keeps_them_for_short_sequences() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .accumulate import Side
+from .errors import UsageError
 from .rope import context_tokens
+from .score.points import ANSWER_TOKENS
 
 # Caches held at once in terms of the target's own: it, the mapped content, an arm, and what made it.
 _TARGET_CACHES = 4
@@ -23,6 +25,21 @@ def shared_context(source: Side, target: Side) -> int | None:
     """Tokens that both models and their rotary frequencies can hold; None where neither says."""
     contexts = [context_tokens(s.model, s.rope) for s in (source, target)]
     return min((c for c in contexts if c), default=None)
+
+
+def check_reach(longest: int, source: Side, target: Side) -> None:
+    """Sequences of at most `longest` tokens and an answer after them must fit into both models.
+
+    Past its context a model answers too, only not as it was trained to. Errors: UsageError BAD_SEQ_LEN.
+    """
+    context = shared_context(source, target)
+    if context is not None and longest + ANSWER_TOKENS > context:
+        most = context - ANSWER_TOKENS
+        raise UsageError(
+            "BAD_SEQ_LEN",
+            f"sequences of {longest} tokens and answers after them exceed the context of {context} tokens: "
+            f"use --seq-len {most}",
+        )
 
 
 def _cache_width(side: Side) -> int:

@@ -21,6 +21,7 @@ from .ends import constant_head, norm_weights, template_head
 from .events import Events
 from .facts import inspect_model
 from .fit_methods import PairShape, check_k, needs_of
+from .footprint import check_reach
 from .grouped_attention import use_grouped_attention
 from .mapper import ConstantHead
 from .memory import memory_budget
@@ -135,6 +136,7 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
         use_grouped_attention(models[-1])
         events.progress(done, 2, "models")
     source, target = (_turning(model) for model in models)
+    check_reach(max(len(s.tokens) for split in corpus.splits.values() for s in split), source, target)
     head = constant_head(target.model, target.rope, template_head(tokenizer))
     return Run(
         options,
