@@ -197,12 +197,6 @@ class Mapper:
             raise ValueError(f"the mapper reads (KV heads, head dimension) {want}, the cache has {got}")
 
 
-def gather_features(layers: Sequence[Tensor]) -> Tensor:
-    """[..., h, T, d] of several layers -> [..., T, len * h * d], layer-major, then head, then dimension."""
-    rows = [t.transpose(-3, -2).flatten(-2) for t in layers]
-    return rows[0] if len(rows) == 1 else torch.cat(rows, dim=-1)
-
-
 def _batched(t: Tensor) -> Tensor:
     """[..., h, T, d] -> [B, h, T, d], a view."""
     return t[None] if t.dim() == 3 else t if t.dim() == 4 else t.flatten(0, -4)

@@ -21,11 +21,13 @@ from lifeboat_kv.engine.text import TextStream
 class TestPool:
     SHAPE = KvShape(layers=3, kv_heads=2, head_dim=8, dtype=torch.float32)
 
-    def test_what_is_installed_is_read_back_and_gathered(self) -> None:
+    def test_what_is_written_is_read_back_and_gathered(self) -> None:
         pool = KvPool(self.SHAPE, self.SHAPE.bytes_per_block * 10, torch.device("cpu"))
         rows = [(torch.randn(2, 37, 8), torch.randn(2, 37, 8)) for _ in range(3)]
-        pool.install([5, 2, 7], 0, [(k[:, :20], v[:, :20]) for k, v in rows])
-        pool.install([5, 2, 7], 20, [(k[:, 20:], v[:, 20:]) for k, v in rows])
+        for part in (slice(0, 20), slice(20, 37)):
+            for layer, (k, v) in enumerate(rows):
+                slots = slots_for([5, 2, 7], part.start, part.stop)
+                pool.write(layer, slots, k[:, part], v[:, part])
         for (k, v), (k2, v2) in zip(rows, pool.read([5, 2, 7], 37), strict=True):
             assert torch.equal(k, k2)
             assert torch.equal(v, v2)
@@ -36,7 +38,8 @@ class TestPool:
 
     def test_clear_and_copy(self) -> None:
         pool = KvPool(self.SHAPE, self.SHAPE.bytes_per_block * 6, torch.device("cpu"))
-        pool.install([3], 0, [(torch.full((2, 16, 8), torch.nan),) * 2] * 3)
+        for layer in range(3):
+            pool.write(layer, slots_for([3], 0, 16), *(torch.full((2, 16, 8), torch.nan),) * 2)
         pool.copy_block(3, 4)
         assert pool.read([4], 16)[2][0].isnan().all()
         pool.clear([3, 4])

@@ -90,13 +90,6 @@ class KvPool:
             out.append((rows[0], rows[1]))
         return out
 
-    def install(self, blocks: Sequence[int], start: int, layers: Sequence[LayerKV]) -> None:
-        """Writes per layer (k, v) [kv_heads, T, d] at positions start ... start + T of a sequence."""
-        count = layers[0][0].shape[-2]
-        slots = slots_for(blocks, start, start + count).to(self.device)
-        for index, (k, v) in enumerate(layers):
-            self.write(index, slots, k.to(self.shape.dtype), v.to(self.shape.dtype))
-
     def copy_block(self, source: int, destination: int) -> None:
         """Copies one block over all layers."""
         for layer in self.layers:
