@@ -108,7 +108,7 @@ def accumulate(
         lengths = [len(s.tokens) for s in group]
         ids = padded(group, device)
         rows = _chosen_rows(group, stride, seed)
-        mass = AttentionMass(lengths, draw(seed, group[0], QUERY_STEP)) if needs_mass else None
+        mass = AttentionMass(lengths, [draw(seed, s, QUERY_STEP) for s in group]) if needs_mass else None
         with (
             watching(target.model, mass) if mass else nullcontext(),
             recording_prenorm(target.model) if wanted.prenorm else nullcontext([]) as before_norm,

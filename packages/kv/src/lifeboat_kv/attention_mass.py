@@ -33,29 +33,30 @@ class AttentionMass:
     `paid` [B, T] float32 is the mean over layers and heads of that sum.
     """
 
-    def __init__(self, lengths: list[int], first: int) -> None:
-        """`lengths` are the texts' real lengths (right-padded); queries are `first`, `first` + 8, ..."""
-        self._lengths = torch.tensor(lengths)
-        longest = max(lengths)
-        self._queries = torch.arange(min(first, longest - 1), longest, QUERY_STEP)
-        self._mapped = torch.tensor([int(q) + 1 - tail_length(int(q) + 1) for q in self._queries])
+    def __init__(self, lengths: list[int], first: list[int]) -> None:
+        """`lengths` are the texts' real lengths (right-padded); text i's queries are `first[i]`, + 8, ..."""
+        steps = torch.arange(0, max(lengths), QUERY_STEP)
+        queries = torch.tensor(first)[:, None] + steps  # [B, Q]
+        self._real = queries < torch.tensor(lengths)[:, None]
+        self._queries = queries.clamp(max=max(lengths) - 1)
+        reach = torch.tensor([n - tail_length(n) for n in range(1, max(lengths) + 1)])
+        self._mapped = reach[self._queries]
         self._sum: Tensor | None = None
         self._layers = 0
 
     def take(self, query: Tensor, key: Tensor, scaling: float) -> None:
         """One layer: query [B, heads, T, d] and key [B, kv_heads, T, d], both rotated."""
-        _, heads, length, _ = query.shape
+        _, heads, length, width = query.shape
         kv_heads, device = key.shape[1], key.device
-        at = self._queries.to(device)
-        picked = query[:, :, at].unflatten(1, (kv_heads, -1)).flatten(2, 3)  # [B, kv, group * queries, d]
-        scores = (picked @ key.mT).float() * scaling
+        at, mapped, real = (t.to(device) for t in (self._queries, self._mapped, self._real))
+        picked = query.gather(2, at[:, None, :, None].expand(-1, heads, -1, width))
+        grouped = picked.unflatten(1, (kv_heads, -1))  # [B, kv, group, Q, d]
+        scores = (grouped @ key[:, :, None].mT).float() * scaling
         row = torch.arange(length, device=device)
-        group = heads // kv_heads
-        seen = (row[None] <= at[:, None]).repeat(group, 1)
-        counted = (row[None] < self._mapped.to(device)[:, None]).repeat(group, 1)
-        paid = scores.masked_fill(~seen, float("-inf")).softmax(dim=-1) * counted
-        real = (at[None] < self._lengths.to(device)[:, None]).repeat(1, group)
-        total = (paid * real[:, None, :, None]).sum(dim=(1, 2)) / heads
+        seen = row <= at[..., None]  # [B, Q, T]
+        paid = scores.masked_fill_(~seen[:, None, None], float("-inf")).softmax(dim=-1)
+        paid = paid.sum(dim=(1, 2)) * (row < mapped[..., None]) * real[..., None]
+        total = paid.sum(dim=1) / heads
         self._sum = total if self._sum is None else self._sum + total
         self._layers += 1
 

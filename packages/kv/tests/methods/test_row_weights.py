@@ -18,7 +18,7 @@ from lifeboat_kv.tail import tail_length
 LENGTHS = [90, 41, 66]
 
 
-def watched(grouped: bool, first: int) -> tuple[torch.Tensor, torch.Tensor]:
+def watched(grouped: bool, first: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """What was taken, and the same from eager attention weights in float64."""
     model = tiny_model()
     sequences = [Sequence(str(n), "a", tuple((7 * i + n) % 90 + 4 for i in range(n))) for n in LENGTHS]
@@ -35,14 +35,14 @@ def watched(grouped: bool, first: int) -> tuple[torch.Tensor, torch.Tensor]:
     paid = torch.zeros(len(LENGTHS), max(LENGTHS), dtype=torch.float64)
     weights = model(ids, output_attentions=True).attentions
     for row, length in enumerate(LENGTHS):
-        for query in range(first, length, QUERY_STEP):
+        for query in range(first[row], length, QUERY_STEP):
             far = query + 1 - tail_length(query + 1)
             for layer in weights:
                 paid[row, :far] += layer[row, :, query, :far].double().mean(0) / len(weights)
     return mass.paid, paid
 
 
-@pytest.mark.parametrize(("grouped", "first"), [(True, 0), (False, 5)])
+@pytest.mark.parametrize(("grouped", "first"), [(True, [0, 7, 2]), (False, [5, 5, 0])])
 def test_what_is_taken_is_the_models_own_attention(grouped: bool, first: int) -> None:
     taken, exact = watched(grouped, first)
     torch.testing.assert_close(taken.double(), exact, rtol=1e-4, atol=1e-6)
@@ -52,7 +52,7 @@ def test_what_is_taken_is_the_models_own_attention(grouped: bool, first: int) ->
 def test_a_model_that_cannot_be_watched_says_so() -> None:
     model = tiny_model()
     model.set_attn_implementation("eager")
-    mass = AttentionMass([20], 0)
+    mass = AttentionMass([20], [0])
     with watching(model, mass):
         prefill(model, torch.arange(4, 24)[None])
     with pytest.raises(UsageError) as raised:
