@@ -32,6 +32,11 @@ const Environment = z
     HELM_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     HELM_PARENT_PID: z.coerce.number().int().optional(),
     HELM_AUTH_RATE_LIMIT: flag.default(true),
+    /** Opens `/metrics`; without one they are read on this machine alone. */
+    HELM_METRICS_TOKEN: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,512}$/, "HELM_METRICS_TOKEN must be 16 to 512 visible ASCII characters.")
+      .optional(),
     HELM_BODY_MS: z.coerce.number().int().min(100).default(60_000),
     HELM_UPLOAD_STALL_MS: z.coerce.number().int().min(100).default(60_000),
     /** Proxies whose X-Forwarded-For is believed, by address. */
@@ -83,6 +88,7 @@ export interface Config {
   logLevel: string;
   parentPid: number | undefined;
   authRateLimit: boolean;
+  metricsToken: string | undefined;
   bodyMs: number;
   uploadStallMs: number;
   trustedProxies: string[];
@@ -118,6 +124,7 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     logLevel: env.HELM_LOG_LEVEL,
     parentPid: env.HELM_PARENT_PID,
     authRateLimit: env.HELM_AUTH_RATE_LIMIT,
+    metricsToken: env.HELM_METRICS_TOKEN,
     bodyMs: env.HELM_BODY_MS,
     uploadStallMs: env.HELM_UPLOAD_STALL_MS,
     trustedProxies: env.HELM_TRUSTED_PROXIES,
@@ -133,6 +140,7 @@ export function redactConfig(config: Config): Record<string, unknown> {
     databaseUrl: database.href,
     authSecret: "redacted",
     setupToken: config.setupToken ? "redacted" : undefined,
+    metricsToken: config.metricsToken ? "redacted" : undefined,
     bootstrapTokens: config.bootstrapTokens.length,
   };
 }

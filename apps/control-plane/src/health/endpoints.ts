@@ -1,6 +1,7 @@
 import type { Endpoint } from "../http/endpoint";
 import { sendJson } from "../http/respond";
 import type { Metrics } from "./metrics";
+import { requireMetricsAccess } from "./metrics-access";
 
 export function healthEndpoints(metrics: Metrics): Endpoint[] {
   return [
@@ -20,7 +21,8 @@ export function healthEndpoints(metrics: Metrics): Endpoint[] {
       method: "GET",
       path: "/metrics",
       caller: "public",
-      handle: async ({ res }) => {
+      handle: async ({ req, res, ctx }) => {
+        requireMetricsAccess(req, ctx.services.config.metricsToken);
         const text = await metrics.registry.metrics();
         res.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
       },

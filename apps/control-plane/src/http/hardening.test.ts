@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../config";
+import { readConfig, redactConfig } from "../config";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { joinWorker, registerPair, type TestWorker } from "../testing/worker";
 import { callerAddress } from "./caller";
@@ -88,6 +88,23 @@ describe("ids that are none", () => {
         last_seq: 0,
       });
     }
+  });
+});
+
+describe("the metrics", () => {
+  it("are read with the operator's token, and without one on this machine alone", async () => {
+    const { config } = plane.services;
+    const read = async (headers: Record<string, string> = {}) =>
+      (await plane.request("GET", "/metrics", { headers })).status;
+    expect(await read()).toBe(200);
+    for (const header of ["x-forwarded-for", "forwarded", "via", "x-real-ip"])
+      expect(await read({ [header]: "127.0.0.1" })).toBe(401);
+    config.metricsToken = "an-operator's-token";
+    for (const given of ["", `Bearer ${worker.credential}`, `Bearer ${config.metricsToken}x`])
+      expect(await read(given ? { authorization: given } : {})).toBe(401);
+    expect(await read({ authorization: `Bearer ${config.metricsToken}` })).toBe(200);
+    expect(JSON.stringify(redactConfig(config))).not.toContain(config.metricsToken);
+    config.metricsToken = undefined;
   });
 });
 
