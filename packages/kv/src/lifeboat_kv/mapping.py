@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from .cache import LayerKV
-from .endings import end_keys
+from .endings import Ending
 from .rope import HALF_SPLIT, Rotation
 
 if TYPE_CHECKING:
@@ -141,6 +141,9 @@ def run(
     keys, values = (_Features(plan, part, most) for part in (0, 1))
     work = _Work(plan, most)
     exact = _exact(plan.dtype)
+    endings = [
+        None if m.gamma is None else Ending(m.gamma.to(exact), m.ending, plan.eps) for m in plan.layers
+    ]
     for sequences, span in _chunks(batch, tokens, most):
         shape = sequences.stop - sequences.start, span.stop - span.start
         back = strip and Turn.of(strip, span, plan.source_dim, exact, inverse=True)
@@ -154,8 +157,8 @@ def run(
                 values.lay(s, source[s][1][sequences, :, span].transpose(1, 2), None)
             room = destination.room(index, sequences, span)
             k = work.product(keys, layer.layers_k, layer.wk, layer.bk, layer.heads_k)
-            if layer.gamma is not None:
-                k = work.end(k, layer, plan.eps)
+            if endings[index] is not None:
+                k = work.end(k, endings[index])
             k = k.unflatten(0, shape)
             if head is not None:
                 _put(head.k[index], head.rows, span, k)
@@ -250,12 +253,11 @@ class _Work:
                 _add_up(stretches, weight[head], bias[columns], y[:, columns])
         return y.view(rows, heads, d)
 
-    def end(self, k: Tensor, layer: LayerMap, eps: float) -> Tensor:
-        """Ends mapped keys [rows, t_heads, d] as their layer says."""
+    def end(self, k: Tensor, ending: Ending) -> Tensor:
+        """Ends mapped keys [rows, t_heads, d]."""
         if k.dtype != self._ended.dtype:
             k = self._ended[: k.numel()].view(k.shape).copy_(k)
-        gamma = layer.gamma.to(k.dtype)
-        return end_keys(k, self._room[: k.numel()].view(k.shape), gamma, layer.ending, eps)
+        return ending.apply(k, self._room[: k.numel()].view(k.shape))
 
 
 @dataclass(frozen=True)
