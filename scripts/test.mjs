@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled } from "./lib/ensure-all.mjs";
 import { ensureChromium } from "./lib/ensure-chromium.mjs";
+import { ensureEvaluate } from "./lib/ensure-evaluate.mjs";
 import { ensureNodeVersion } from "./lib/ensure-node.mjs";
 import { ROOT } from "./lib/paths.mjs";
 import { seconds } from "./lib/progress.mjs";
@@ -18,6 +19,7 @@ await main(async () => {
   if (chosen.some((name) => name === "demo" || name === "e2e" || name === "unit")) {
     await ensureBuilt({ console: chosen.includes("e2e") });
   }
+  if (chosen.includes("kv")) await ensureEvaluate().catch(skipEvaluate);
   if (chosen.includes("e2e")) process.env.HELM_CHROMIUM = await ensureChromium();
   mkdirSync(join(ROOT, ".helm", "test-reports"), { recursive: true });
 
@@ -29,6 +31,12 @@ await main(async () => {
   }
   report(results, Date.now() - began);
 });
+
+/** The harness is an extra: where it cannot be had, its own tests are skipped, and the summary counts them. */
+function skipEvaluate(error) {
+  if (!(error instanceof Sorry)) throw error;
+  console.log(`  The tests of the evaluation harness will be skipped. ${error.message}`);
+}
 
 function choose(args) {
   const names = Object.keys(SUITES);

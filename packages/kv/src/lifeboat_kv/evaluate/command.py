@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ def add_parser(verbs: Any) -> None:
     one.add_argument("--max-length", type=int, help="context in tokens; default: the models' own")
     one.add_argument("--device", default="auto", help="auto, cuda, rocm or cpu")
     one.add_argument("--threads", type=int)
+    one.add_argument("--page", type=Path, help="write a page of docs/results too")
+    one.add_argument("--page-command", default="lifeboat helm evaluate", help="what the page says made it")
     one.set_defaults(run=_run)
 
 
@@ -61,7 +64,8 @@ def _run(arguments: argparse.Namespace, events: Events) -> None:
         close_hub()
     from .run import EvaluateOptions, evaluate
 
-    evaluate(
+    began = time.monotonic()
+    result, manifest = evaluate(
         EvaluateOptions(
             arguments.source_model,
             arguments.target_model,
@@ -75,3 +79,10 @@ def _run(arguments: argparse.Namespace, events: Events) -> None:
         ),
         events,
     )
+    if arguments.page is not None:
+        from ..machine import this_machine
+        from .page import page
+
+        seconds = time.monotonic() - began
+        text = page(result, manifest, this_machine(result["device"]), seconds, arguments.page_command)
+        arguments.page.write_text(text, encoding="utf-8")

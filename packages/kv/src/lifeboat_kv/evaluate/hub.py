@@ -37,7 +37,9 @@ def open_hub(tasks: Sequence[str]) -> None:
         with socket.create_connection((address.hostname or "", address.port or 443), timeout=5):
             pass
     except OSError as error:
-        raise CorpusError("HUB_UNREACHABLE", f"{endpoint} cannot be reached for {wanted}: {_NEXT}") from error
+        raise CorpusError(
+            "HUB_UNREACHABLE", f"the hub {endpoint} cannot be reached for {wanted}: {_NEXT}"
+        ) from error
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ.pop(name, None)
     os.environ["HF_ENDPOINT"] = endpoint

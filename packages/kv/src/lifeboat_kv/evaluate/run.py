@@ -52,8 +52,8 @@ class EvaluateOptions:
     bundled_tasks: Path | None = None
 
 
-def evaluate(options: EvaluateOptions, events: Events) -> dict[str, Any]:
-    """Runs the tasks on all three models and sends the "evaluation" event, which it also returns.
+def evaluate(options: EvaluateOptions, events: Events) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Runs the tasks on all three models and sends the "evaluation" event; that and the mapper's manifest.
 
     Nothing is written but a temporary folder. Errors: HelmError with its exit code.
     """
@@ -85,7 +85,7 @@ def evaluate(options: EvaluateOptions, events: Events) -> dict[str, Any]:
             samples[name], moved = _answers(hand_over, tokenizer, longest, tasks, options, progress)
     result = _result(options, tasks, samples, moved, facts, device)
     events.send("evaluation", **result)
-    return result
+    return result, mapper.manifest
 
 
 @dataclass(frozen=True)
