@@ -136,7 +136,10 @@ def test_weights_that_are_cut_short_or_lack_a_shard_are_named(tmp_path: Path) ->
     with pytest.raises(ModelError, match=r"lacks model-00002\.safetensors"):
         inspect_model(source)
     (source / "model.safetensors.index.json").unlink()
-    for content in (whole[:-64], whole[:40], whole[:4], b"", b"\xff" * 64):
+    size = int.from_bytes(whole[:8], "little")
+    lying = whole[:8] + whole[8 : 8 + size].replace(b'"F32"', b'"F16"') + whole[8 + size :]
+    assert lying != whole
+    for content in (whole[:-64], whole[:40], whole[:4], b"", b"\xff" * 64, lying):
         file.write_bytes(content)
         with pytest.raises(ModelError) as raised:
             inspect_model(source)
