@@ -41,3 +41,8 @@ def renormalise(k: Tensor, gamma: Tensor) -> Tensor:
     out of the mean. A zero key stays zero.
     """
     return Ending(gamma, RENORM, DEFAULT_EPS).apply(k.clone(), torch.empty_like(k))
+
+
+def k_norm(k: Tensor, gamma: Tensor, eps: float) -> Tensor:
+    """k <- gamma * k / sqrt(mean(k^2) + eps) over the last dimension, as Qwen3's own k_norm does."""
+    return Ending(gamma, K_NORM, eps).apply(k.clone(), torch.empty_like(k))
