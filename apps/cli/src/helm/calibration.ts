@@ -3,6 +3,7 @@ import { requireServer } from "../server/client";
 import { table } from "../terminal/style";
 import { followCalibration, reportedOf } from "./calibrate/follow";
 import { reportLines } from "./calibrate/report";
+import { comparisonLines } from "./comparison";
 
 export async function listCalibrations(
   { config, screen }: Context,
@@ -51,27 +52,7 @@ export async function compareCalibrations(
 ): Promise<void> {
   const server = await requireServer(config);
   const comparison = await server.calibration.compare.query({ first, second });
-  screen.answer({ type: "comparison", first, second, ...comparison }, () => {
-    if (!comparison.comparable) return [`Not comparable: ${comparison.reason}`];
-    const { difference, buckets } = comparison;
-    const points = (value: number) => `${value < 0 ? "" : "+"}${(100 * value).toFixed(2)}`;
-    const row = (name: string, { value, low, high }: typeof difference) => [
-      name,
-      points(value),
-      `${points(low)} to ${points(high)}`,
-    ];
-    const rows = [
-      row("retention", difference),
-      row("1st token", buckets.first),
-      row("2-16", buckets.early),
-      row("17-64", buckets.late),
-    ];
-    return [
-      comparison.sentence,
-      "",
-      ...table(["second less first", "points", "95 % interval"], rows, [1, 2]),
-    ];
-  });
+  screen.answer({ type: "comparison", first, second, ...comparison }, () => comparisonLines(comparison));
 }
 
 export async function cancelCalibration({ config, screen }: Context, id: string): Promise<void> {

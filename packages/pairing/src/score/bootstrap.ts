@@ -78,7 +78,7 @@ export function quantile(sorted: Float64Array, share: number): number {
   return low + (high - low) * (place - below);
 }
 
-const KEPT = 8;
+const KEPT = 16;
 const known = new Map<number, Uint32Array>();
 
 /** Which of `count` rows each resample draws, resample after resample; the last few sizes are remembered. */
