@@ -33,9 +33,9 @@ DECISION_TOKENS = 64
 SECONDS_A_POINT = {"cpu": 10.0, "cuda": 60.0}
 _MOST_REPEATS = 5
 _FEWEST_REPEATS = 3
-# A point's time against a shorter one's grows with the ratio of lengths to this power: attention grows
-# with the square, all else in proportion.
-_GROWTH = 1.5
+# A point's time against a shorter one's grows with the ratio of lengths to this power: of a whole pass
+# attention grows with the square, all else in proportion; of one decoded token only attention grows.
+_GROWTH, _DECODE_GROWTH = 1.5, 0.5
 _PARTS = ("pilot_prefill", "pilot_decode", "target_prefill", "map", "move", "tail")
 _FIELDS = (
     "pilot_prefill_ms",
@@ -75,7 +75,7 @@ def cost_table(
     bench = _Bench(mapper, source, target, decision_tokens)
     generator = torch.Generator().manual_seed(seed)
     rows: list[dict[str, Any]] = []
-    known: tuple[int, float] | None = None
+    known: tuple[int, dict[str, float]] | None = None
     for done, tokens in enumerate(sorted(lengths)):
         ids = torch.randint(vocabulary, (1, tokens), generator=generator).to(device)
         reason = _reason(tokens, source, target, decision_tokens) or _too_slow(tokens, known, budget)
@@ -83,7 +83,7 @@ def cost_table(
             rows.append({"tokens": tokens, **dict.fromkeys(_FIELDS), "left_out": reason})
         else:
             parts = bench.measure(ids, budget)
-            known = tokens, sum(parts.values())
+            known = tokens, parts
             rows.append(_row(tokens, parts, decision_tokens))
         progress(done + 1, len(lengths))
     return rows
@@ -139,12 +139,12 @@ class _Bench:
         """Seconds by part of _PARTS: medians of three to five runs after a warm-up."""
         taken: list[dict[str, float]] = []
         began = _now()
-        self._once(ids)
+        self._once(ids, 1)
         while len(taken) < _FEWEST_REPEATS or (len(taken) < _MOST_REPEATS and _now() - began < budget / 2):
-            taken.append(self._once(ids))
+            taken.append(self._once(ids, self.decision_tokens))
         return {name: statistics.median(t[name] for t in taken) for name in _PARTS}
 
-    def _once(self, ids: Tensor) -> dict[str, float]:
+    def _once(self, ids: Tensor, decoded: int) -> dict[str, float]:
         parts: dict[str, float] = {}
 
         def timed(part: str, act: Callable[[], Any]) -> Any:
@@ -155,7 +155,7 @@ class _Bench:
 
         cache, token = timed("pilot_prefill", lambda: _first_token(self.source, ids))
         rows = [(layer.keys, layer.values) for layer in cache.layers]
-        timed("pilot_decode", lambda: _decode(self.source, token, cache, self.decision_tokens))
+        timed("pilot_decode", lambda: _decode(self.source, token, cache, decoded))
         timed("target_prefill", lambda: _first_token(self.target, ids))
         given = self._staged(rows, ids.shape[1])
         layers = timed("map", lambda: self.mapper.transfer(*given))
@@ -212,14 +212,17 @@ def _reason(tokens: int, source: Side, target: Side, decision_tokens: int) -> st
     return None
 
 
-def _too_slow(tokens: int, known: tuple[int, float] | None, budget: float) -> str | None:
-    """`known` is the longest measured point: its tokens and the seconds of one run through its parts."""
+def _too_slow(tokens: int, known: tuple[int, dict[str, float]] | None, budget: float) -> str | None:
+    """`known` is the longest measured point: its tokens and the seconds of its parts."""
     if known is None:
         return None
-    needed = (_FEWEST_REPEATS + 1) * known[1] * (tokens / known[0]) ** _GROWTH
+    before, parts = known
+    decode = parts["pilot_decode"]
+    passes = (sum(parts.values()) - decode) * (tokens / before) ** _GROWTH
+    needed = (_FEWEST_REPEATS + 1) * passes + _FEWEST_REPEATS * decode * (tokens / before) ** _DECODE_GROWTH
     if needed <= budget:
         return None
-    return f"about {needed:,.0f} s would be needed, by the point at {known[0]:,}; a point has {budget:.0f} s"
+    return f"about {needed:,.0f} s would be needed, by the point at {before:,}; a point has {budget:.0f} s"
 
 
 def _now() -> float:
