@@ -21,7 +21,9 @@ const AIM = { seconds: 180, mib: 2048 };
 
 /** The page's Markdown; `steps` holds what step.mjs recorded, by name. */
 export function bundledPage(steps) {
-  const judged = Object.fromEntries(Object.keys(CALIBRATIONS).map((name) => [name, judge(steps, name)]));
+  const calibrated = Object.keys(CALIBRATIONS).filter((name) => steps[name]);
+  const judged = Object.fromEntries(calibrated.map((name) => [name, judge(steps, name)]));
+  const missing = Object.keys(steps).filter((name) => steps[name] === null);
   return [
     "# The bundled pair, measured",
     "",
@@ -29,13 +31,14 @@ export function bundledPage(steps) {
     "the float32 GEMM rate (4,096 cubed, all threads, best of five) was measured right before it. Where other programs",
     "used the machine at the same time, that rate is low and the times are long. All runs are on a CPU, development mode.",
     "",
+    ...(missing.length > 0 ? [`Steps that did not run: ${missing.join(", ")}.`, ""] : []),
     ...timing(steps),
     ...scores(judged),
     ...arms(judged),
-    ...prefixes(judged),
+    ...splits(judged),
     ...long(judged),
-    ...drift(steps.drift),
-    ...cost(steps.cost, steps.up),
+    ...(steps.drift ? drift(steps.drift) : []),
+    ...(steps.cost ? cost(steps.cost, steps.up) : []),
     "",
   ].join("\n");
 }
@@ -84,14 +87,15 @@ function timing(steps) {
     "",
     `The calibration pilot -> target with the corpus's defaults, without \`--long\` (rows at 4 times the fitted length and ` +
       `the cost table included), took ${seconds.toFixed(0)} s and ${peak.toFixed(0)} MiB; the aim is about ` +
-      `${AIM.seconds} s and ${AIM.mib.toLocaleString("en")} MiB on two cores.`,
+      `${AIM.seconds} s and ${AIM.mib.toLocaleString("en")} MiB on two cores. It had ` +
+      `${(steps.up.processor_seconds / steps.up.seconds).toFixed(2)} of the two cores on average.`,
     "",
     ...table(
       ["stage of pilot -> target", "time"],
       stages(steps.up).map(([stage, s]) => [stage, `${s.toFixed(1)} s`]),
     ),
     "",
-    ...memory(steps),
+    ...(steps["memory-1"] && steps["memory-8"] ? memory(steps) : []),
   ];
 }
 
@@ -136,7 +140,7 @@ function scores(judged) {
     buckets(a.retention.buckets),
     a.prefix_gain?.toFixed(3) ?? "none",
     a.report ? interval(a.report) : "none",
-    result.scores.kl.toFixed(4),
+    `${result.scores.kl.toFixed(4)} / ${result.scores.kl_p95.toFixed(3)}`,
     `${result.scores.kv_cosine.k.toFixed(3)} / ${result.scores.kv_cosine.v.toFixed(3)}`,
     a.warnings.join(", ") || "none",
   ]);
@@ -164,7 +168,7 @@ function scores(judged) {
         "1 / 2-16 / 17-64",
         "prefix gain",
         "report split",
-        "KL, nats",
+        "KL mean / p95, nats",
         "KV cosine K / V",
         "warnings",
       ],
@@ -182,8 +186,8 @@ function beside(judged) {
     const { net_rescue: rescue, gold_gain: gold } = judged[name].assessment;
     if (!rescue || !gold) return [];
     return [
-      `${CALIBRATIONS[name]} against its source alone, a sequence: net rescue ${estimate(rescue)} positions, gold ` +
-        `likelihood ${estimate(gold)} nats.`,
+      `${CALIBRATIONS[name]} against its source alone: net rescue ${estimate(rescue)} of all positions, gold likelihood ` +
+        `${estimate(gold)} nats a sequence.`,
       "",
     ];
   });
@@ -206,21 +210,20 @@ function arms(judged) {
   return ["## Arms", "", ...table(["arm", ...names.map((name) => CALIBRATIONS[name])], rows), ""];
 }
 
-function prefixes(judged) {
-  const { by_prefix: up } = judged.up.assessment;
-  const { by_prefix: down } = judged.down.assessment;
-  const labels = Object.keys(up ?? {});
-  const rows = labels.map((label) => [
-    label,
-    interval(up[label]),
-    down?.[label] ? interval(down[label]) : "none",
-  ]);
-  return [
-    "## By length of the prefix",
-    "",
-    ...table(["tokens before the hand-over", CALIBRATIONS.up, CALIBRATIONS.down], rows),
-    "",
-  ];
+function splits(judged) {
+  const names = ["up", "down"];
+  const rows = ["by_prefix", "by_domain"].flatMap((key) => {
+    const labels = Object.keys(judged.up.assessment[key] ?? {});
+    return labels.map((label) => [
+      key === "by_prefix" ? `${label} tokens before the hand-over` : label,
+      ...names.map((name) => {
+        const score = judged[name].assessment[key]?.[label];
+        return score ? `${interval(score)}, ${score.n} texts` : "none";
+      }),
+    ]);
+  });
+  const heads = names.map((name) => CALIBRATIONS[name]);
+  return ["## By length of the prefix and by domain", "", ...table(["", ...heads], rows), ""];
 }
 
 function long(judged) {
