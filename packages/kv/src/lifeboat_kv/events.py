@@ -11,7 +11,7 @@ from typing import Any, TextIO
 VERSION = 1
 STAGES = ("inspect", "capture", "fit", "select", "score", "cost", "write")
 # Share of a run's time by stage, measured on the bundled pair; only the percent shown depends on it.
-_SHARES = {"inspect": 1, "capture": 17, "fit": 1, "select": 2, "score": 70, "cost": 8, "write": 1}
+_SHARES = {"inspect": 1, "capture": 25, "fit": 2, "select": 1, "score": 60, "cost": 10, "write": 1}
 _CHUNK = 200
 _SPACING_SECONDS = 0.2
 _STABLE_SECONDS = 2.0
