@@ -66,7 +66,9 @@ def test_a_clock_rates_by_its_best_product(tiny_clock: Clock) -> None:
     seen = []
     times = tiny_clock.times(lambda: seen.append(len(tiny_clock.products)), 3)
     assert seen == [3, 4, 5, 6]  # the warm-up, then each behind a product of its own
-    assert len(times.seconds) == len(times.reference) == 3
+    assert len(times.seconds) == len(times.reference) == len(times.busy) == 3
+    tiny_clock.busy_products = [4.0, 2.0]
+    assert tiny_clock.busy_rate == 2 * 16**3 / 2.0
 
 
 def test_a_peak_is_what_a_run_holds(tiny_clock: Clock) -> None:
@@ -80,6 +82,7 @@ def test_a_point_knows_what_it_ran(tiny_clock: Clock) -> None:
     assert (point.layers, point.of_layers, point.repeats, point.published_ms) == (4, 4, 3, 2.0)
     assert point.best_ms <= point.low_ms <= point.ms <= point.high_ms
     assert point.share == pytest.approx(point.flops / (point.best_ms / 1e3) / tiny_clock.rate, rel=1e-6)
+    assert point.busy == pytest.approx(point.flops / (point.busy_ms / 1e3) / tiny_clock.busy_rate, rel=1e-6)
     part = kernels.measure_map(tiny_clock, TINY, 5, 1, 0.0, head_local=False, dtype=torch.float32)
     assert part.layers == 1
     assert part.whole_ms == pytest.approx(4 * part.ms)

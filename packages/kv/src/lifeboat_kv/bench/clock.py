@@ -21,10 +21,14 @@ _FIRST_PRODUCTS = 5
 
 @dataclass
 class Times:
-    """Seconds of the repeats of one piece of work, and of the reference product before each."""
+    """Seconds of the repeats of one piece of work, and of the reference product before each.
+
+    `busy` are the processor's own seconds, all threads together: what other programs take is not in them.
+    """
 
     seconds: list[float] = field(default_factory=list)
     reference: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
 
     @property
     def best(self) -> float:
@@ -55,32 +59,39 @@ class Clock:
         self.device = device
         self.flops = gemm_flops(side)
         self.products: list[float] = []
+        self.busy_products: list[float] = []
         self._a, self._b = (torch.randn(side, side, device=device) for _ in range(2))
         self._out = torch.empty(side, side, device=device)
         for _ in range(_FIRST_PRODUCTS + 1):
             self.product()
         # The first also paid for pages and for threads.
-        del self.products[0]
+        del self.products[0], self.busy_products[0]
 
     @property
     def rate(self) -> float:
         """float32 operations a second: the best product of the whole run so far."""
         return self.flops / min(self.products)
 
+    @property
+    def busy_rate(self) -> float:
+        """float32 operations per second of processor time, by the best product so far."""
+        return self.flops / min(self.busy_products)
+
     def product(self) -> float:
         """Seconds of one reference product."""
         with exact_float32():
-            seconds = self.seconds(lambda: torch.mm(self._a, self._b, out=self._out))
+            seconds, busy = self.seconds(lambda: torch.mm(self._a, self._b, out=self._out))
         self.products.append(seconds)
+        self.busy_products.append(busy)
         return seconds
 
-    def seconds(self, work: Callable[[], object]) -> float:
-        """Seconds of one run, the device's queue emptied before and after."""
+    def seconds(self, work: Callable[[], object]) -> tuple[float, float]:
+        """(Seconds, processor seconds) of one run, the device's queue emptied before and after."""
         self._settle()
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.process_time()
         work()
         self._settle()
-        return time.perf_counter() - began
+        return time.perf_counter() - began, time.process_time() - busy
 
     def times(self, work: Callable[[], object], repeats: int) -> Times:
         """`repeats` runs after a warm-up, each behind a reference product."""
@@ -88,7 +99,9 @@ class Clock:
         found = Times()
         for _ in range(repeats):
             found.reference.append(self.product())
-            found.seconds.append(self.seconds(work))
+            seconds, busy = self.seconds(work)
+            found.seconds.append(seconds)
+            found.busy.append(busy)
         return found
 
     def peak(self, work: Callable[[], object]) -> int | None:

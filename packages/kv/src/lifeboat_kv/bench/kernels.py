@@ -24,7 +24,8 @@ _BATCH = 1024
 class Point:
     """One measured piece of work. Times in ms; `share` is of the best of all products, by the best repeat.
 
-    `beside` is the median share of the product just before each repeat. `layers` of `of_layers` target
+    `beside` is the median share of the product just before each repeat, `busy` the best share by processor
+    time (`busy_ms`; only on a CPU). `layers` of `of_layers` target
     layers were run; `whole_ms` is the median multiplied to all of them.
     """
 
@@ -43,6 +44,8 @@ class Point:
     peak_bytes: int | None
     stated_bytes: int
     whole_ms: float | None
+    busy_ms: float | None
+    busy: float | None
     published_ms: float | None = None
     left_out: str | None = None
 
@@ -53,7 +56,7 @@ class Point:
 
 def left_out(what: str, tokens: int, reason: str) -> Point:
     """A point that was not measured, and why."""
-    return Point(what, tokens, 0, 0, 0, *([None] * 4), 0, None, None, None, 0, None, None, reason)
+    return Point(what, tokens, 0, 0, 0, *([None] * 4), 0, None, None, None, 0, None, None, None, None, reason)
 
 
 def measure_moments(
@@ -214,5 +217,7 @@ def _point(
         peak_bytes=peak,
         stated_bytes=stated,
         whole_ms=1e3 * times.median * of_layers / layers,
+        busy_ms=1e3 * min(times.busy) if clock.device.type == "cpu" else None,
+        busy=share(flops, min(times.busy), clock.busy_rate) if clock.device.type == "cpu" else None,
         published_ms=published,
     )

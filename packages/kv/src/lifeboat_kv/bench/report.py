@@ -20,18 +20,19 @@ def report(found: dict[str, Any]) -> str:
         f"{machine['date']}, {machine['name']}, {machine['cores']} cores, {machine['threads']} threads, "
         f"torch {machine['torch']}, device {machine['device']}. float32 products of 4096 x 4096: best "
         f"{machine['rate_gflops']:.0f} GFLOP/s of {machine['products']}, median "
-        f"{machine['median_gflops']:.0f}. The run took {found['seconds']:.0f} s.",
+        f"{machine['median_gflops']:.0f}. The run took {found['seconds']:.0f} s; load average at its end "
+        f"{machine['load']:.1f}.",
         "",
         "Share: the best repeat's part of the best product's rate. Beside: the median part of the rate that "
-        "the product just before each repeat had, which other work on the machine moves less. Times are "
-        "medians with quartiles.",
+        "the product just before each repeat had, which other work on the machine moves less; CPU: the share "
+        "by processor time, which leaves other work out but for caches. Times are medians with quartiles.",
         "",
         f"## Moments (aim {AIM_MOMENTS:.0%})",
         "",
         "Copying and weighting rows, products and float64 sums; only one triangle counts as work.",
         "",
         *_table(
-            ["", "rows", "ms", "quartiles", "share", "beside", "peak", "stated"],
+            ["", "rows", "ms", "quartiles", "share", "beside", "CPU", "peak", "stated"],
             [_moments_row(p) for p in found["moments"]],
         ),
     ]
@@ -54,6 +55,7 @@ def report(found: dict[str, Any]) -> str:
                     "quartiles",
                     "share",
                     "beside",
+                    "CPU",
                     "all layers ms",
                     "published",
                     "peak",
@@ -72,7 +74,7 @@ def _moments_row(p: dict[str, Any]) -> list[str]:
 
 def _map_row(p: dict[str, Any]) -> list[str]:
     if p["left_out"]:
-        return [p["what"], f"{p['tokens']:,}", f"left out: {p['left_out']}", *[""] * 8]
+        return [p["what"], f"{p['tokens']:,}", f"left out: {p['left_out']}", *[""] * 9]
     published = "" if p["published_ms"] is None else f"{p['published_ms']:g}"
     return [
         p["what"],
@@ -92,6 +94,7 @@ def _timing(p: dict[str, Any]) -> list[str]:
         f"{p['low_ms']:,.1f}-{p['high_ms']:,.1f}",
         f"{p['share']:.0%}",
         f"{p['beside']:.0%}",
+        "" if p["busy"] is None else f"{p['busy']:.0%}",
     ]
 
 

@@ -104,7 +104,8 @@ def _final(point: Point, clock: Clock) -> Point:
     """The share of the rate as the whole run has found it."""
     if point.left_out:
         return point
-    return replace(point, share=share(point.flops, point.best_ms / 1e3, clock.rate))
+    busy = None if point.busy_ms is None else share(point.flops, point.busy_ms / 1e3, clock.busy_rate)
+    return replace(point, share=share(point.flops, point.best_ms / 1e3, clock.rate), busy=busy)
 
 
 def _longest(points: list[Point], form: str, tokens: int) -> Point | None:
@@ -124,5 +125,6 @@ def _machine(device: torch.device, clock: Clock) -> dict[str, Any]:
         "torch": torch.__version__,
         "rate_gflops": clock.rate / 1e9,
         "products": len(clock.products),
+        "load": os.getloadavg()[0],
         "median_gflops": clock.flops / sorted(clock.products)[len(clock.products) // 2] / 1e9,
     }
