@@ -19,6 +19,7 @@ from lifeboat_kv.decode import decode
 from lifeboat_kv.ends import constant_head, template_head
 from lifeboat_kv.errors import CorpusError, HelmError, UsageError
 from lifeboat_kv.events import Events
+from lifeboat_kv.long_run import long_files
 from lifeboat_kv.mapper import LayerMap, Mapper
 from lifeboat_kv.methods import DEFAULT_METHOD
 from lifeboat_kv.models import load_model
@@ -107,6 +108,27 @@ def test_long_rows_have_three_arms_and_no_part_in_the_gates_number(events, made)
     corpus = load_corpus(made[2], tiny_tokenizer())
     splits = {s.digest for rows in corpus.splits.values() for s in rows}
     assert len(corpus.long) == 16 and not splits & {s.digest for s in corpus.long}
+
+
+def test_a_mapper_read_back_scores_the_same_beyond_its_length(events, made) -> None:
+    source, target, corpus, out = made
+    mapper = out / events[-1]["artifact"]["sha256"]
+    lines = io.StringIO()
+    long_files(source, target, mapper, str(corpus), 4, "cpu", Events(lines))
+    told = [e for e in map(json.loads, lines.getvalue().splitlines()) if e["type"] == "counts"]
+    assert {e["arm"] for e in told} == {"mapper", "identity", "zero_cache"}
+    for event in told:
+        (before,) = [
+            e["sequences"]
+            for e in events
+            if e["type"] == "counts" and e["arm"] == event["arm"] and e["sequences"][0]["split"] == "long"
+        ]
+        assert [r["first"] for r in event["sequences"]] == [r["first"] for r in before]
+        assert [r["late"] for r in event["sequences"]] == [r["late"] for r in before]
+    with pytest.raises(CorpusError) as raised:
+        long_files(source, target, mapper, str(corpus), 32, "cpu", Events(io.StringIO()))
+    assert raised.value.code == "LONG_ROWS_LEFT_OUT" and raised.value.exit_code == 5
+    assert "16 are needed" in raised.value.message
 
 
 def test_the_artifact_is_the_result_and_has_the_manifest(events, made) -> None:
