@@ -12,7 +12,7 @@ from torch import Tensor
 from ..cache import LayerKV
 from ..mapper import LayerMap, Mapper
 from ..mapping import Tensors
-from ..moments import BUFFER_ROWS, Moments
+from ..moments import BLOCK, BUFFER_ROWS, PANEL, Moments
 from ..rope import Rope
 from .clock import Clock, Times, available_bytes
 from .shapes import PairShape, map_flops, moments_flops, share
@@ -66,9 +66,11 @@ def measure_moments(
     width = leading + trailing
     batches = [torch.randn(_BATCH, width, device=clock.device) for _ in range(max(1, min(4, rows // _BATCH)))]
     weights = torch.rand(_BATCH, device=clock.device) * 32 if weighted else None
-    held = Moments.empty(width, clock.device, leading=leading)
+    held: Moments | None = None
 
     def work() -> None:
+        nonlocal held
+        held = held or Moments.empty(width, clock.device, leading=leading)
         for index in range(rows // _BATCH):
             held.add(batches[index % len(batches)], weights)
         held.settle()
@@ -78,8 +80,7 @@ def measure_moments(
     form = f"{leading} columns" if trailing == 0 else f"{leading} columns, onto {trailing} more"
     what = f"{form}{', weighted' if weighted else ''}"
     flops = moments_flops(rows, leading, trailing)
-    # The scatter's pages count too: an empty one is committed as it is written.
-    stated = 8 * leading * width + 4 * width * BUFFER_ROWS
+    stated = 8 * leading * width + 4 * width * (BUFFER_ROWS + BLOCK) + 4 * PANEL * PANEL
     return _point(clock, what, rows, 1, 1, flops, times, peak, stated)
 
 
