@@ -58,7 +58,8 @@ function pathFaults(text, folder, tops) {
 }
 
 // Made while running or building, so not in a clone.
-const IGNORED = /^(\.\/)?(\.helm|node_modules|\.git)(\/|$)|\/(dist|\.next|\.venv(-evaluate)?|generated)(\/|$)/;
+const IGNORED =
+  /^(\.\/)?(\.helm|node_modules|\.git)(\/|$)|\/(dist|\.next|\.venv(-evaluate)?|generated)(\/|$)/;
 
 function commandFaults(text, scripts) {
   const faults = [];
