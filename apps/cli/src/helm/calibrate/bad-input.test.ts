@@ -139,7 +139,7 @@ const cases: Case[] = [
   {
     name: "models larger than memory",
     given: both("large"),
-    environment: () => ({ HELM_PYTHON: at("python") }),
+    environment: () => ({ HELM_PYTHON: at("python"), XDG_CACHE_HOME: at("cache") }),
     exit: 6,
     code: "MEMORY_SHORT",
     says: /need about \d+ MiB and \d+ MiB are free/,
