@@ -184,10 +184,13 @@ def test_one_layer_alone_is_the_same_without_rotation(case: tuple) -> None:
     mapper = replace(mapper, head=None)
     moved = mapper.transfer(cache, at, *ropes)
     keys = [ropes[0].strip(k, at) for k, _ in cache]
+    together = mapper.content(cache, at, ropes[0])
     for index, (k, v) in enumerate(moved):
         alone = mapper.map_layer(index, keys, [v for _, v in cache])
         torch.testing.assert_close(ropes[1].apply(alone[0], at), k, rtol=1e-4, atol=1e-4)
         torch.testing.assert_close(alone[1], v, rtol=1e-4, atol=1e-4)
+        for ours, theirs in zip(together[index], alone, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 @given(case=cases())

@@ -97,6 +97,22 @@ class Mapper:
         mapping.run(self._plan((index,), source), source, mapping.Tensors([_both_batched(out[0])]))
         return out[0]
 
+    def content(self, source_kv: Sequence[LayerKV], positions: Tensor, source_rope: Rope) -> list[LayerKV]:
+        """What `transfer` would rotate: content keys and values of every target layer, without the head.
+
+        Arguments and errors as there.
+        """
+        self._check(source_kv)
+        source = [_both_batched(one) for one in source_kv]
+        out = self._room(source_kv[0][0], len(self.layers))
+        mapping.run(
+            self._plan(tuple(range(len(self.layers))), source),
+            source,
+            mapping.Tensors([_both_batched(one) for one in out]),
+            source_rope.at(positions, self._device),
+        )
+        return out
+
     def transfer(
         self,
         source_kv: Sequence[LayerKV],

@@ -54,9 +54,7 @@ class Rivals:
 
 def mapped_content(rivals: Rivals, group: Group) -> list[LayerKV]:
     """Content keys and values of the mapper for every row of the group."""
-    content = [rivals.source_rope.strip(k.float(), group.positions) for k, _ in group.source]
-    values = [v.float() for _, v in group.source]
-    return [rivals.mapper.map_layer(i, content, values) for i in range(len(rivals.mapper.layers))]
+    return rivals.mapper.content(group.source, group.positions, rivals.source_rope)
 
 
 def arms_of(
