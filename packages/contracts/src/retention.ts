@@ -37,6 +37,8 @@ export type LongMultiple = z.infer<typeof LongMultiple>;
 export const SequenceCounts = z.object({
   id: z.string(),
   domain: z.string(),
+  /** Of the mapper: sha256 of the sequence's tokens, so that one text under two names is seen. */
+  digest: z.string().max(64).nullish(),
   split: z.enum(["gate", "report", "long"]),
   prefixes: z.array(z.number().int()),
   first: BucketCount,

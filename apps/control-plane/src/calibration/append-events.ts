@@ -73,6 +73,7 @@ async function storeCounts(ctx: Context, attemptId: string, events: Numbered[]):
       nativeGoldGain: row.native_gold_gain,
       multiple: row.multiple ?? 1,
       points: row.points ?? undefined,
+      digest: row.digest,
     }));
   });
   // A sequence that comes twice is stored once; its event's number then tells it from the rows, and no verdict is made.

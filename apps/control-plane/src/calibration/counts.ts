@@ -21,6 +21,7 @@ export async function readCounts(ctx: Context, attemptId: string): Promise<Count
     list.push({
       id: row.sequence,
       domain: row.domain,
+      digest: row.digest,
       split,
       prefixes: row.prefixes,
       first: { agree: row.firstAgree, total: row.firstTotal },

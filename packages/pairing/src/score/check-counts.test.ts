@@ -69,6 +69,24 @@ describe("a verdict is not possible", () => {
     }));
     expect(reason).toBe("SPLITS_OVERLAP");
   });
+  it("where one text stands under two names, in the gate or in gate and report", () => {
+    const named = (rows: SequenceCounts[], same: string) =>
+      rows.map((row) => ({ ...row, digest: row.id === same ? "twin" : row.id }));
+    const reported = (digest: string) => (counts: AssessmentInput["counts"]) => ({
+      ...counts,
+      mapper: [
+        ...named(counts.mapper ?? [], "s0"),
+        ...many(1, 1, { split: "report", digest }).map((row) => ({ ...row, id: "r0" })),
+      ],
+    });
+    expect(refusal(reported("twin"))).toBe("SPLITS_OVERLAP");
+    expect(refusal(reported("another"))).toBe(null);
+    const twice = (counts: AssessmentInput["counts"]) => ({
+      ...counts,
+      mapper: counts.mapper?.map((row, i) => ({ ...row, digest: i < 2 ? "twin" : row.id })),
+    });
+    expect(refusal(twice)).toBe("SEQUENCE_REPEATED");
+  });
   it("from counts that cannot be", () => {
     const odd: Partial<SequenceCounts>[] = [
       { first: { agree: 4, total: 3 } },

@@ -36,11 +36,27 @@ export function checkCounts(counts: CountsByArm, run: { control: boolean; method
       throw refused("ARM_MISSING", `the arm ${arm} has no counts on the gate split`, { arm });
   }
   for (const [arm, rows] of arms) checkSame(arm, inSplit(rows, "gate"), gate);
-  for (const row of inSplit(counts.mapper, "report")) {
-    if (!gate.has(row.id)) continue;
-    throw refused("SPLITS_OVERLAP", `sequence ${row.id} is in the gate and in the report split`, {
-      sequence: row.id,
-    });
+  checkDisjoint([...gate.values()], inSplit(counts.mapper, "report"));
+}
+
+/** By name, and by what the sequences hold where the run said it. */
+function checkDisjoint(gate: SequenceCounts[], report: SequenceCounts[]): void {
+  const names = new Set(gate.map((row) => row.id));
+  const texts = new Map<string, string>();
+  for (const { id, digest } of gate) {
+    const twin = digest ? texts.get(digest) : undefined;
+    if (twin)
+      throw refused("SEQUENCE_REPEATED", `the sequences ${twin} and ${id} are one text`, { sequence: id });
+    if (digest) texts.set(digest, id);
+  }
+  for (const { id, digest } of report) {
+    const twin = names.has(id) ? id : digest ? texts.get(digest) : undefined;
+    if (!twin) continue;
+    const what =
+      twin === id
+        ? `sequence ${id} is in the gate and in the report split`
+        : `the gate's sequence ${twin} is the report's ${id}`;
+    throw refused("SPLITS_OVERLAP", what, { sequence: id });
   }
 }
 

@@ -74,8 +74,17 @@ it("refuses runs that share too little, or were scored at other positions", () =
   const renamed = rows.map((row) => ({ ...row, id: `x${row.id}` }));
   expect(compareRuns(rows, renamed)).toMatchObject({ comparable: false });
   const shorter = rows.map((row) => ({ ...row, late: { agree: 1, total: 10 } }));
-  expect(compareRuns(rows, shorter)).toMatchObject({
-    comparable: false,
-    reason: expect.stringContaining("other positions"),
-  });
+  const reworded = rows.map((row) => ({ ...row, digest: `b${row.id}` }));
+  for (const other of [shorter, reworded]) {
+    expect(
+      compareRuns(
+        rows.map((row) => ({ ...row, digest: `a${row.id}` })),
+        other,
+      ),
+    ).toMatchObject({
+      comparable: false,
+      reason: expect.stringContaining("other positions"),
+    });
+  }
+  expect(compareRuns(rows, reworded)).toMatchObject({ comparable: true });
 });

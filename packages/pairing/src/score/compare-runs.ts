@@ -22,9 +22,9 @@ export function compareRuns(first: SequenceCounts[], second: SequenceCounts[]): 
     const reason = `The two runs share ${pairs.length} probe sequences; at least ${LEAST_SHARED} are needed to compare them.`;
     return { comparable: false, reason };
   }
-  const odd = pairs.find(([a, b]) => BUCKETS.some((bucket) => a[bucket].total !== b[bucket].total));
+  const odd = pairs.find(([a, b]) => differ(a, b));
   if (odd) {
-    const reason = `The two runs were scored at other positions of the same sequences (${odd[0].id}): their probes or models differ.`;
+    const reason = `What the two runs call ${odd[0].id} is not the same text, or was scored at other positions: their probes or models differ.`;
     return { comparable: false, reason };
   }
   const rows = sideBySide(pairs);
@@ -46,6 +46,11 @@ export function compareRuns(first: SequenceCounts[], second: SequenceCounts[]): 
     outcome: outcomeOf(difference),
     sentence: sentenceOf(difference),
   };
+}
+
+function differ(a: SequenceCounts, b: SequenceCounts): boolean {
+  const otherText = a.digest != null && b.digest != null && a.digest !== b.digest;
+  return otherText || BUCKETS.some((bucket) => a[bucket].total !== b[bucket].total);
 }
 
 function sideBySide(pairs: (readonly [SequenceCounts, SequenceCounts])[]): Float64Array {

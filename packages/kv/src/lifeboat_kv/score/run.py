@@ -142,6 +142,8 @@ def _count(tally: Tally, arm: str, items: Items, group: Group, same: Tensor, kl:
     for point, same_part, kl_part in zip(items.points, *parts, strict=True):
         sequence = group.sequences[point.row]
         row = tally.of(arm, sequence.id, sequence.domain)
+        if arm == MAPPER:
+            row.digest = sequence.digest
         tally.add(row, point.prefix, same_part, kl_part, pointwise=arm == MAPPER)
 
 

@@ -28,6 +28,7 @@ class SequenceTally:
     gold_gain: float | None = None
     native_gold_gain: float | None = None
     multiple: int | None = None
+    digest: str | None = None
 
     def event(self) -> dict[str, Any]:
         """JSON-ready, by the schema of SequenceCounts."""
@@ -40,7 +41,7 @@ class SequenceTally:
             **buckets,
             "kl_sum": self.kl_sum,
         }
-        for name in ("recovered", "lost", "gold_gain", "native_gold_gain", "multiple", "points"):
+        for name in ("recovered", "lost", "gold_gain", "native_gold_gain", "multiple", "points", "digest"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found
