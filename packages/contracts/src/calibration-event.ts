@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CorpusFacts } from "./corpus-facts";
 import { DeviceFacts, ModelFacts } from "./model-facts";
 import { ArmName, SequenceCounts } from "./retention";
 
@@ -93,7 +94,7 @@ export const CalibrationEvent = z.discriminatedUnion("type", [
     method: z.string(),
     k: z.number().int(),
     device: z.string(),
-    corpus: z.looseObject({ name: z.string(), sha256: z.string().nullish() }),
+    corpus: CorpusFacts,
     versions: z.record(z.string(), z.string()),
   }),
   z.object({

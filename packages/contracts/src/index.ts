@@ -2,6 +2,7 @@ export * from "./calibration-event";
 export * from "./calibration-options";
 export * from "./calibration-result";
 export * from "./console-socket";
+export * from "./corpus-facts";
 export * from "./corpus-name";
 export * from "./engine-door";
 export * from "./errors";

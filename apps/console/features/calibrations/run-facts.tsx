@@ -11,7 +11,7 @@ export function RunFacts({ run }: { run: Run }) {
       <Facts
         rows={[
           ["Method", `${run.method}, k ${run.k}`],
-          ["Corpus", run.corpus],
+          ["Corpus", <CorpusUsed key="c" run={run} />],
           ["Options", optionFlags(run.options).join(" ") || "none"],
           [
             "Device",
@@ -35,6 +35,30 @@ export function RunFacts({ run }: { run: Run }) {
         ]}
       />
     </Card>
+  );
+}
+
+/** Its name as asked for, and what it was then: names may come to mean other texts. */
+function CorpusUsed({ run: { corpus, corpusUsed } }: { run: Run }) {
+  const digests = [
+    ["sha256", corpusUsed?.sha256],
+    ["commit", corpusUsed?.hub?.commit],
+    ["before", corpusUsed?.changed_from],
+  ] as const;
+  return (
+    <>
+      {corpus}
+      {digests.map(([name, digest]) =>
+        digest ? (
+          <span key={name} className="block text-[0.8125rem] text-ink-soft">
+            {name}{" "}
+            <code className="font-mono" title={digest}>
+              {digest.slice(0, 12)}
+            </code>
+          </span>
+        ) : null,
+      )}
+    </>
   );
 }
 

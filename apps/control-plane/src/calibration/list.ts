@@ -1,4 +1,4 @@
-import { HelmError, LayerFit } from "@helm/contracts";
+import { CorpusFacts, HelmError, LayerFit } from "@helm/contracts";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { calibrationPage, calibrationRow, forPage, forRow } from "./read";
@@ -33,7 +33,22 @@ export const GetCalibrationInput = z.object({ id: z.uuid() });
 export async function getCalibration({ ctx, input }: Call<z.infer<typeof GetCalibrationInput>>) {
   const found = await ctx.db.calibration.findUnique({ where: { id: input.id }, include: forPage });
   if (!found) throw new HelmError("NOT_FOUND", "There is no such calibration.");
-  return calibrationPage(found, { fit: await layerFits(ctx, found), gateLooks: await gateLooks(ctx, found) });
+  return calibrationPage(found, {
+    fit: await layerFits(ctx, found),
+    gateLooks: await gateLooks(ctx, found),
+    corpusUsed: await corpusUsed(ctx, found),
+  });
+}
+
+/** From the newest attempt's first event: digests, commit and what should be known of it. */
+async function corpusUsed(
+  ctx: Context,
+  { attempts }: { attempts: { id: string }[] },
+): Promise<CorpusFacts | null> {
+  const attemptId = attempts.at(-1)?.id;
+  if (!attemptId) return null;
+  const started = await ctx.db.calibrationEvent.findFirst({ where: { attemptId, type: "started" } });
+  return z.object({ corpus: CorpusFacts }).safeParse(started?.body).data?.corpus ?? null;
 }
 
 /** From the newest attempt's own events; a body that is none is left out. */

@@ -1,4 +1,11 @@
-import { Assessment, CalibrationOptions, CalibrationScores, CostPoint, type LayerFit } from "@helm/contracts";
+import {
+  Assessment,
+  CalibrationOptions,
+  CalibrationScores,
+  type CorpusFacts,
+  CostPoint,
+  type LayerFit,
+} from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import { breakEvenOf } from "@helm/pairing";
 import { z } from "zod";
@@ -84,6 +91,7 @@ export function calibrationRow(found: RowFound): CalibrationRow {
 export interface Beside {
   fit: LayerFit[];
   gateLooks: number;
+  corpusUsed: CorpusFacts | null;
 }
 
 export function calibrationPage(found: PageFound, beside: Beside): CalibrationOut {

@@ -4,6 +4,7 @@ import {
   CalibrationOptions,
   CalibrationScores,
   CalibrationState,
+  CorpusFacts,
   CostPoint,
   LayerFit,
   Verdict,
@@ -79,6 +80,8 @@ export const CalibrationOut = z.object({
   fit: z.array(LayerFit),
   /** How many runs of this pair were scored on this corpus's gate probes, this one included; 0 without a score. */
   gateLooks: z.number().int(),
+  /** What the corpus was found to be; null before a worker has read it. */
+  corpusUsed: CorpusFacts.nullable(),
   error: z
     .object({ code: z.string(), message: z.string(), exitCode: z.number().int().nullable() })
     .nullable(),
@@ -95,6 +98,7 @@ export const CalibrationRow = CalibrationOut.omit({
   breakEven: true,
   fit: true,
   gateLooks: true,
+  corpusUsed: true,
   attempts: true,
 }).extend({
   score: ScoreSummary.nullable(),

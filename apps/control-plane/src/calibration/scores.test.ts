@@ -120,7 +120,9 @@ describe("what a run measured is stored and comes back", () => {
         corpus: { name: "mine", probes_sha256: probes },
         pair: { source: model, target: { id: "target" } },
       });
-      return (await get(await run({ share: 0.9, edit }, pairId, "mine"))).gateLooks;
+      const page = await get(await run({ share: 0.9, edit }, pairId, "mine"));
+      expect(page.corpusUsed).toEqual({ name: "mine", probes_sha256: probes });
+      return page.gateLooks;
     };
     expect(await look("a")).toBe(1);
     expect(await look("b")).toBe(1);
