@@ -18,6 +18,7 @@ from words import SIZES, save_lines, text, texts, tokenizer
 from lifeboat_kv.corpora import parquet
 from lifeboat_kv.corpora.files import digest_of, shards_of
 from lifeboat_kv.corpora.reading import LONGEST_LINE, documents_of
+from lifeboat_kv.corpora.register import register
 from lifeboat_kv.corpora.selection import Selection
 from lifeboat_kv.corpora.sequence import SPLITS
 from lifeboat_kv.corpus import Corpus, load_corpus
@@ -301,6 +302,17 @@ def test_a_rerun_whose_texts_changed_says_so_once(tmp_path, store) -> None:
     assert "CORPUS_CHANGED" in codes(second) and second.facts()["changed_from"] == first.sha256
     assert "CORPUS_CHANGED" not in codes(load(file))
     assert [p.name for p in store.iterdir()] == ["register.json"]
+
+
+def test_the_register_keeps_what_changed_last_and_no_more(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("lifeboat_kv.corpora.register._MOST_KEPT", 3)
+    for name in ("a", "b", "c", "a", "d"):
+        register(tmp_path, name, name, f"{name}-{len(name)}")
+    assert list(json.loads((tmp_path / "register.json").read_text())) == ["b", "c", "d"]
+    register(tmp_path, "b", "b", "other")
+    assert list(json.loads((tmp_path / "register.json").read_text())) == ["c", "d", "b"]
+    (tmp_path / "register.json").write_text("[broken")
+    assert register(tmp_path, "b", "b", "other") == (None, None)
 
 
 def test_facts_hold_no_path_of_this_host(tmp_path) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 from .sequence import Note
 
+_MOST_KEPT = 1000
+
 
 def default_store() -> Path:
     """Where downloads and the register lie unless a folder is named: the user's cache folder."""
@@ -32,7 +34,9 @@ def register(store: Path, key: str, name: str, sha256: str) -> tuple[str | None,
         with contextlib.suppress(OSError):
             store.mkdir(parents=True, exist_ok=True)
             part = file.with_suffix(f".{os.getpid()}")
-            part.write_text(json.dumps({**_read(file), key: entry}, indent=1), encoding="utf-8")
+            kept = {name: e for name, e in _read(file).items() if name != key}
+            newest = dict([*list(kept.items())[1 - _MOST_KEPT :], (key, entry)])
+            part.write_text(json.dumps(newest, indent=1), encoding="utf-8")
             os.replace(part, file)
     if not isinstance(former, str) or former == sha256:
         return None, None
