@@ -5,7 +5,7 @@ import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YA
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
 import { share } from "../../ui/numbers";
 import { LineKey } from "./cost-chart";
-import { type FitKey, type FitRow, fitFloor, fitRows, meanOf } from "./fit-rows";
+import { type FitKey, type FitRow, fitFloor, fitRows, fitTicks, meanOf } from "./fit-rows";
 
 const LINES: { key: FitKey; name: string; stroke: string; dash?: string }[] = [
   { key: "k", name: "keys, chosen layers", stroke: "var(--accent)" },
@@ -65,6 +65,7 @@ export function FitCard({ fit }: { fit: LayerFit[] }) {
 }
 
 function FitChart({ rows }: { rows: FitRow[] }) {
+  const floor = fitFloor(rows);
   const axis = { fill: "var(--ink-soft)", fontSize: 12 };
   return (
     <div className="relative min-h-56 w-full flex-1">
@@ -87,7 +88,7 @@ function FitChart({ rows }: { rows: FitRow[] }) {
               stroke="var(--line)"
               label={{ value: "target layer", position: "insideBottom", offset: -12, ...axis }}
             />
-            <YAxis domain={[fitFloor(rows), 1]} tick={axis} stroke="var(--line)" width={44} />
+            <YAxis domain={[floor, 1]} ticks={fitTicks(floor)} tick={axis} stroke="var(--line)" width={44} />
             <Tooltip
               content={<Figures />}
               cursor={{ stroke: "var(--line-strong)" }}

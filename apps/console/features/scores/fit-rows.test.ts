@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fitFloor, fitRows, meanOf } from "./fit-rows";
+import { fitFloor, fitRows, fitTicks, meanOf } from "./fit-rows";
 
 const side = (r2: number | null, best_single_r2: number | null) => ({ r2, best_single_r2 });
 
@@ -14,4 +14,11 @@ it("takes the layers in order, and means over what is known", () => {
   expect(meanOf([], "k")).toBeNull();
   expect(fitFloor(rows)).toBe(0.3);
   expect(fitFloor([])).toBe(0.9);
+});
+
+it("puts ticks at even steps that end at 1", () => {
+  expect(fitTicks(0.8)).toEqual([0.8, 0.85, 0.9, 0.95, 1]);
+  expect(fitTicks(0.5)).toEqual([0.5, 0.6, 0.7, 0.8, 0.9, 1]);
+  expect(fitTicks(0.3)).toEqual([0.4, 0.6, 0.8, 1]);
+  expect(fitTicks(-1)).toEqual([-1, -0.5, 0, 0.5, 1]);
 });

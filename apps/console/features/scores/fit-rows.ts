@@ -28,3 +28,11 @@ export function fitFloor(rows: readonly FitRow[]): number {
   const lowest = Math.min(0.95, ...values);
   return Math.max(-1, Math.floor(lowest * 10 + 1e-9) / 10);
 }
+
+/** From 1 down to the floor in even steps. */
+export function fitTicks(floor: number): number[] {
+  const span = 1 - floor;
+  const step = span <= 0.25 ? 0.05 : span <= 0.5 ? 0.1 : span <= 1 ? 0.2 : 0.5;
+  const count = Math.floor(span / step + 1e-9);
+  return Array.from({ length: count + 1 }, (_, i) => Number((1 - (count - i) * step).toFixed(2)));
+}

@@ -87,7 +87,7 @@ function HeatMap({ layers, which }: { layers: number[][]; which: Which }) {
           ))}
         </div>
         <div
-          className="grid gap-0.5"
+          className={`grid gap-y-0.5 ${layers.length > 24 ? "gap-x-px max-sm:gap-x-0" : "gap-x-0.5"}`}
           style={{
             gridTemplateColumns: `repeat(${layers.length}, minmax(0, 1fr))`,
             gridTemplateRows: `repeat(${heads}, minmax(1.5rem, 1fr))`,
