@@ -9,13 +9,16 @@ from torch import Tensor
 from transformers import DynamicCache, Qwen3Config, Qwen3Model
 
 from ..tail import tail_length
-from .clock import Clock
+from .clock import Clock, Times
 from .shapes import DecoderShape
 
 
 @dataclass(frozen=True)
 class Prefill:
-    """Milliseconds of all layers of a decoder: medians of one layer, multiplied."""
+    """Milliseconds of all layers of a decoder: those of one layer, multiplied.
+
+    On a CPU the least processor time of the repeats, which other programs move little; on a GPU medians.
+    """
 
     tokens: int
     prefill_ms: float
@@ -51,7 +54,12 @@ def measure_prefill(
     whole = clock.times(lambda: forward(tokens, DynamicCache()), repeats)
     held = room(tokens - tail), room(tokens - tail)
     rest = clock.times(on_top, repeats)
-    return Prefill(tokens, 1e3 * whole.median * shape.layers, tail, 1e3 * rest.median * shape.layers)
+
+    def all_layers(times: Times) -> float:
+        seconds = min(times.busy) if clock.device.type == "cpu" else times.median
+        return 1e3 * seconds * shape.layers
+
+    return Prefill(tokens, all_layers(whole), tail, all_layers(rest))
 
 
 def one_layer(shape: DecoderShape, device: torch.device, dtype: torch.dtype) -> Qwen3Model:

@@ -105,7 +105,7 @@ def _prefill(found: dict[str, Any]) -> list[str]:
         "",
         f"Qwen3-1.7B shapes, random weights, {tokens:,} tokens, one layer times 28, without the head: "
         f"prefill {found['prefill_ms']:,.0f} ms; a transfer's exact tail of {found['tail_tokens']} tokens on "
-        f"top of the rest {found['tail_ms']:,.0f} ms.",
+        f"top of the rest {found['tail_ms']:,.0f} ms. On a CPU these are processor time of all threads.",
         "",
     ]
     rows = []

@@ -64,9 +64,10 @@ def bench(device: torch.device, budget: Budget, say: Say = lambda line: None) ->
     say(f"one layer of the 1.7B's prefill, {budget.prefill_tokens} tokens")
     prefill = asdict(measure_prefill(clock, QWEN3_1_7B, budget.prefill_tokens, 2, dtype))
     maps: dict[str, list[Point]] = {shape.name: [] for shape in (SMALL, LARGE)}
-    for head_local in (False, True):
+    # Short ones first: where time runs out, every form has been measured at some length.
+    for tokens in budget.lengths:
         for shape in (SMALL, LARGE):
-            for tokens in budget.lengths:
+            for head_local in (False, True):
                 form = "head-local" if head_local else "full-head"
                 say(f"{shape.name}, {form}, {tokens} tokens")
                 if time.perf_counter() - began > budget.limit:
@@ -84,7 +85,7 @@ def bench(device: torch.device, budget: Budget, say: Say = lambda line: None) ->
                 maps[shape.name].append(point)
     for form in ("full-head", "head-local"):
         at = _longest(maps[SMALL.name], form, budget.prefill_tokens)
-        prefill[form] = at and at.whole_ms * budget.prefill_tokens / at.tokens
+        prefill[form] = at and _whole(at) * budget.prefill_tokens / at.tokens
         prefill[f"{form} measured at"] = at and at.tokens
     calibration = None
     if gpu:
@@ -94,7 +95,10 @@ def bench(device: torch.device, budget: Budget, say: Say = lambda line: None) ->
         "machine": _machine(device, clock),
         "seconds": round(time.perf_counter() - began, 1),
         "moments": [_final(p, clock).row() for p in moments],
-        "maps": {name: [_final(p, clock).row() for p in points] for name, points in maps.items()},
+        "maps": {
+            name: [_final(p, clock).row() for p in sorted(points, key=lambda p: p.what)]
+            for name, points in maps.items()
+        },
         "prefill": prefill,
         "calibration": calibration,
     }
@@ -106,6 +110,13 @@ def _final(point: Point, clock: Clock) -> Point:
         return point
     busy = None if point.busy_ms is None else share(point.flops, point.busy_ms / 1e3, clock.busy_rate)
     return replace(point, share=share(point.flops, point.best_ms / 1e3, clock.rate), busy=busy)
+
+
+def _whole(point: Point) -> float:
+    """Milliseconds of all layers: of processor time on a CPU, as the prefill's are."""
+    if point.busy_ms is None:
+        return point.whole_ms
+    return point.busy_ms * point.of_layers / point.layers
 
 
 def _longest(points: list[Point], form: str, tokens: int) -> Point | None:
