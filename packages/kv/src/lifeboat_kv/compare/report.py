@@ -63,11 +63,8 @@ def _chosen(best: Compared, methods: list[Compared]) -> str:
         return said
     default = next(one for one in methods if one.method.name == DEFAULT_METHOD)
     gap = difference(counts_table(best.counts), counts_table(default.counts))
-    return (
-        f"{said} The difference is {_bounds(gap, sign=True)}. The default is the highest, ties broken by KL, "
-        "of the methods whose self-map is exact by construction; a pre-norm fit's is not "
-        "(docs/decisions/0051-methods.md)."
-    )
+    rule = "not measurable: the default stays" if gap.low <= 0 else "measurable: the default has to change"
+    return f"{said} The difference, {_bounds(gap, sign=True)}, is {rule} (docs/decisions/0051-methods.md)."
 
 
 def _table(rows: list[Compared], methods: list[Compared]) -> list[str]:
