@@ -60,7 +60,7 @@ _ALL = (
     ),
 )
 METHODS = {method.name: method for method in _ALL}
-DEFAULT_METHOD = "renorm-attention"
+DEFAULT_METHOD = "renorm"
 
 
 def method_named(name: str) -> Method:

@@ -57,14 +57,14 @@ def methods_page(found: Comparison) -> str:
 
 
 def _chosen(best: Compared, methods: list[Compared]) -> str:
-    """The highest value, the default, and why they may differ."""
+    """The highest value and the default: the same, unless the highest may not be it."""
     said = f"Highest on this split: **{best.method.name}**. Default: **{DEFAULT_METHOD}**."
     if best.method.name == DEFAULT_METHOD:
         return said
     default = next(one for one in methods if one.method.name == DEFAULT_METHOD)
     gap = difference(counts_table(best.counts), counts_table(default.counts))
-    rule = "not measurable: the default stays" if gap.low <= 0 else "measurable: the default has to change"
-    return f"{said} The difference, {_bounds(gap, sign=True)}, is {rule} (docs/decisions/0051-methods.md)."
+    said += f" The difference is {_bounds(gap, sign=True)}."
+    return said + " A pre-norm fit is never the default (docs/decisions/0051-methods.md)."
 
 
 def _table(rows: list[Compared], methods: list[Compared]) -> list[str]:
