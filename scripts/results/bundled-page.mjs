@@ -326,7 +326,7 @@ function cost(step, up) {
       "No ratio here is a speed-up of generation.",
     "",
     left.length > 0
-      ? `Points here had 120 s each. The calibration itself gives a point 10 s and left out ${left.join("; ")}.`
+      ? `Points here had 60 s each. The calibration itself gives a point 10 s and left out ${left.join("; ")}.`
       : "The calibration itself, with 10 s a point, left out none of these.",
   ];
 }

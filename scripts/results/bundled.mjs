@@ -19,7 +19,7 @@ function mapperOf(name) {
   return result.artifact.path;
 }
 
-// Points longer than a calibration allows itself: the table here goes as far as two minutes a point.
+// Points longer than a calibration allows itself: the table here goes as far as a minute a point.
 const STEPS = {
   up: () => calibrate("pilot", "target"),
   down: () => calibrate("target", "pilot"),
@@ -42,7 +42,7 @@ const STEPS = {
     mapperOf("up"),
     ...cpu,
     "--seconds-a-point",
-    "120",
+    "60",
   ],
   "far-up": () => [
     "long",
