@@ -38,7 +38,7 @@ export function bundledPage(steps) {
     ...splits(judged),
     ...long(judged),
     ...(steps.drift ? drift(steps.drift) : []),
-    ...(steps.cost ? cost(steps.cost, steps.up) : []),
+    ...cost(steps.cost, steps.up),
     "",
   ].join("\n");
 }
@@ -276,8 +276,9 @@ function drift({ events }) {
 }
 
 function cost(step, up) {
-  const { rows, min_tokens: least } = step.events.find((e) => e.type === "metric" && e.name === "cost");
   const made = up.events.find((event) => event.type === "result");
+  const own = step?.events.find((event) => event.type === "metric" && event.name === "cost");
+  const { rows, min_tokens: least } = own ?? { rows: made.cost, min_tokens: made.manifest.min_tokens };
   const ms = (value) => (value === null || value === undefined ? "" : value.toFixed(value < 100 ? 1 : 0));
   const measured = rows.map((row) =>
     row.left_out
@@ -325,9 +326,11 @@ function cost(step, up) {
     `Given that the pilot has answered, a transfer beats the target's prefill ${least === null ? "at no measured length" : `from ${least} tokens on`}. ` +
       "No ratio here is a speed-up of generation.",
     "",
-    left.length > 0
-      ? `Points here had 60 s each. The calibration itself gives a point 10 s and left out ${left.join("; ")}.`
-      : "The calibration itself, with 10 s a point, left out none of these.",
+    own === undefined
+      ? "These are the calibration's own points, 10 s each at most; the step cost, with 60 s a point, did not run."
+      : left.length > 0
+        ? `Points here had 60 s each. The calibration itself gives a point 10 s and left out ${left.join("; ")}.`
+        : "The calibration itself, with 10 s a point, left out none of these.",
   ];
 }
 
