@@ -1,9 +1,10 @@
 // Records what a real calibration writes, as a seed scenario: what was asked for, the job's own output, its mapper.
-// Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME] [--gate VALUE]
+// Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME] [--gate VALUE] [--from FILE]
+// --from FILE: a run that `npm run results:bundled` has kept, instead of a new one.
 // --gate: a stricter gate that the scenario sets on its pair when it is imported.
 // The verdict is no part of it: it is computed from the counts when the scenario is imported.
 import { spawn } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -19,19 +20,20 @@ const { values, positionals } = parseArgs({
     device: { type: "string", default: "cpu" },
     method: { type: "string" },
     gate: { type: "string" },
+    from: { type: "string" },
   },
 });
 const [scenario, source, target] = positionals;
 if (!scenario || !source || !target) {
   console.error(
-    "Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME] [--gate VALUE]",
+    "Usage: node prisma/seeds/record-run.mjs SCENARIO SOURCE TARGET [--device cpu] [--method NAME] [--gate VALUE] [--from FILE]",
   );
   process.exit(2);
 }
 
 const out = await mkdtemp(join(tmpdir(), "helm-record-"));
 try {
-  const lines = await runJob();
+  const lines = values.from ? await keptRun(values.from) : await runJob();
   const result = lines.map((line) => JSON.parse(line)).find((event) => event.type === "result");
   if (!result) throw new Error("The job ended without a result; its last line says why.");
   const folder = join(here, scenario);
@@ -50,6 +52,15 @@ try {
   console.log(`Recorded ${lines.length} events and a mapper of ${result.artifact.bytes} bytes in ${folder}`);
 } finally {
   await rm(out, { recursive: true, force: true });
+}
+
+/** The event lines of a kept run. Its mapper must still be there. */
+async function keptRun(file) {
+  const { events } = JSON.parse(await readFile(file, "utf8"));
+  const result = events.findLast((event) => event.type === "result");
+  await copyFile(result.artifact.path, join(out, "mapper.safetensors"));
+  result.artifact.path = "mapper.safetensors";
+  return events.map((event) => JSON.stringify(event).replaceAll(`${root}/`, ""));
 }
 
 /** The job's event lines, without paths of this machine in them. */

@@ -77,7 +77,7 @@ function versionOf(name) {
 /** "none", "allowed" or "refused" for this host, by the library's own judgement, with the devices' names. */
 export function hardwareOf(python) {
   const code =
-    "import json; from lifeboat_kv.devices import host_devices, host_verdict; d = host_devices(); " +
+    "import json; from lifeboat_kv.host.devices import host_devices, host_verdict; d = host_devices(); " +
     "print(json.dumps({'verdict': host_verdict(d), 'names': [x['name'] for x in d]}))";
   const text = ask(python, ["-c", code], { cwd: KV, env: { ...process.env, PYTHONPATH: join(KV, "src") } });
   if (text === null)

@@ -9,7 +9,7 @@ import { Sorry } from "../lib/sorry.mjs";
 const FOLDER = join(STATE, "results", "bundled");
 // The machine's own rate right before every step: others may be using it as well.
 const MACHINE =
-  "import json; from dataclasses import asdict; from lifeboat_kv.machine import this_machine; " +
+  "import json; from dataclasses import asdict; from lifeboat_kv.host.machine import this_machine; " +
   "print(json.dumps(asdict(this_machine())))";
 const POLL_MS = 250;
 const TICKS_A_SECOND = 100;

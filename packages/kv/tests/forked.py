@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["lifeboat_kv.calibrate", "lifeboat_kv.__main__", "tiny"])
+CONTEXT.set_forkserver_preload(["lifeboat_kv.calibration.calibrate", "lifeboat_kv.__main__", "tiny"])
 _NEW_MOUNTS, _PRIVATE, _RECURSIVE, _READ_ONLY = 0x20000, 1 << 18, 1 << 14, 1
 PATIENCE_SECONDS = 120
 
@@ -90,7 +90,9 @@ def _child(arguments: list[str], setting: Setting, pipe: str, stderr: str) -> No
     os.dup2(os.open(pipe, os.O_WRONLY), 1)
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), 2)
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
-    from lifeboat_kv import __main__, artifact, calibrate, events
+    from lifeboat_kv import __main__, events
+    from lifeboat_kv.calibration import calibrate
+    from lifeboat_kv.mapper import artifact
 
     if setting.disk is not None:
         _mount(setting)

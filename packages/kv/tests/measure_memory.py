@@ -43,11 +43,11 @@ def peak_bytes(times: int, folder: Path) -> int:
 def _measured(times: int, folder: Path) -> int:
     from tiny import save_corpus, tiny_model, tiny_tokenizer
 
-    from lifeboat_kv.calibrate import Options
+    from lifeboat_kv.calibration.calibrate import Options
+    from lifeboat_kv.calibration.fitting import fit_run
+    from lifeboat_kv.calibration.opening import open_run
     from lifeboat_kv.events import Events
-    from lifeboat_kv.fitting import fit_run
     from lifeboat_kv.methods import METHODS
-    from lifeboat_kv.opening import open_run
 
     models = [folder / f"{name}-{times}" for name in ("source", "target")]
     for seed, path in enumerate(models):

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from lifeboat_kv.artifact import read_mapper
 from lifeboat_kv.errors import ArtifactError
-from lifeboat_kv.mapper import K_NORM, ConstantHead, LayerMap, Mapper
+from lifeboat_kv.mapper.artifact import read_mapper
+from lifeboat_kv.mapper.form import K_NORM, ConstantHead, LayerMap, Mapper
 
 FACTS = {"num_hidden_layers": 2, "num_key_value_heads": 2, "head_dim": 4}
 SOURCE = {**FACTS, "id": "s", "weights_sha256": "a" * 64, "tokenizer": "t"}

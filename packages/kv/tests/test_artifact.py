@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lifeboat_kv.artifact import read_mapper, remove_leftovers, write_mapper
 from lifeboat_kv.errors import ArtifactError
-from lifeboat_kv.mapper import ConstantHead, LayerMap, Mapper
+from lifeboat_kv.mapper.artifact import read_mapper, remove_leftovers, write_mapper
+from lifeboat_kv.mapper.form import ConstantHead, LayerMap, Mapper
 
 FACTS = {"num_hidden_layers": 2, "num_key_value_heads": 2, "head_dim": 4}
 SOURCE = {**FACTS, "id": "s", "weights_sha256": "a" * 64, "tokenizer": "t"}

@@ -13,8 +13,8 @@ import pytest
 import torch
 from small_mapper import parts, refused, small_mapper, sound
 
-from lifeboat_kv import tensor_file
-from lifeboat_kv.artifact import read_mapper, write_mapper
+from lifeboat_kv.mapper import tensor_file
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
 
 
 @pytest.fixture(scope="module")

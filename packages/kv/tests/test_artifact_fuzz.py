@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save
 from small_mapper import SOURCE, TARGET, joined, parts, refused, small_mapper, sound
 
-from lifeboat_kv import tensor_file
-from lifeboat_kv.artifact import read_mapper, write_mapper
 from lifeboat_kv.errors import ArtifactError, ResourceError
-from lifeboat_kv.mapper import K_NORM
+from lifeboat_kv.mapper import tensor_file
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
+from lifeboat_kv.mapper.form import K_NORM
 
 ANY_CODE = {"MISSING", "UNREADABLE", "CORRUPT", "SCHEMA", "SHAPE", "DTYPE", "NON_FINITE", "PAIR"}
 QUICK = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}

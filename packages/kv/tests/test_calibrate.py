@@ -9,24 +9,25 @@ import pytest
 import torch
 from tiny import save_corpus, save_pair, tiny_model, tiny_tokenizer
 
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.artifact import read_mapper
-from lifeboat_kv.cache import build_cache
-from lifeboat_kv.calibrate import Options, calibrate
-from lifeboat_kv.capture import padded, prefill
-from lifeboat_kv.corpus import SPLITS, Sequence, load_corpus
-from lifeboat_kv.decode import decode
-from lifeboat_kv.ends import constant_head, template_head
+from lifeboat_kv.calibration.calibrate import Options, calibrate
+from lifeboat_kv.calibration.long_run import long_files
+from lifeboat_kv.corpora import SPLITS, Sequence, load_corpus
 from lifeboat_kv.errors import CorpusError, HelmError, UsageError
 from lifeboat_kv.events import Events
-from lifeboat_kv.long_run import long_files
-from lifeboat_kv.mapper import LayerMap, Mapper
+from lifeboat_kv.fit.ends import constant_head
+from lifeboat_kv.mapper.artifact import read_mapper
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.mapper.tail import tail_length
+from lifeboat_kv.measure.decode import decode
 from lifeboat_kv.methods import DEFAULT_METHOD
-from lifeboat_kv.models import load_model
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.models.cache import build_cache
+from lifeboat_kv.models.chat_template import template_head
+from lifeboat_kv.models.load import load_model
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.moments.capture import padded, prefill
+from lifeboat_kv.rotation.rope import Rope
 from lifeboat_kv.score.arms import Group, Rivals, arms_of, mapped_content
 from lifeboat_kv.score.points import points_of
-from lifeboat_kv.tail import tail_length
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lifeboat_kv.config_facts import config_facts
 from lifeboat_kv.errors import ModelError
-from lifeboat_kv.facts import inspect_model
-from lifeboat_kv.pair_check import causes_against
-from lifeboat_kv.pair_rules import kinds, own_causes
+from lifeboat_kv.models.config_facts import config_facts
+from lifeboat_kv.models.facts import inspect_model
+from lifeboat_kv.models.pair_check import causes_against
+from lifeboat_kv.models.pair_rules import kinds, own_causes
 
 CASES = Path(__file__).parents[2] / "pairing" / "src" / "cases" / "configs.jsonl"
 CONFIGS = [json.loads(line, parse_constant=str)["config"] for line in CASES.read_text().splitlines()]

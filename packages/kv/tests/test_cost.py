@@ -6,11 +6,11 @@ import pytest
 import torch
 from tiny import VOCABULARY, tiny_model
 
-from lifeboat_kv import cost
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.cost import cost_table, least_tokens
-from lifeboat_kv.mapper import LayerMap, Mapper
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.measure import cost
+from lifeboat_kv.measure.cost import cost_table, least_tokens
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.rotation.rope import Rope
 
 FACTS = {"num_hidden_layers": 3, "num_key_value_heads": 2, "head_dim": 16}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tiny import save_pair
 
-from lifeboat_kv.amd_smi import amd_smi_devices
-from lifeboat_kv.devices import NO_DEVICE, choose_device, host_verdict, verdict_on
 from lifeboat_kv.errors import HardwareError, ModelError, UsageError
-from lifeboat_kv.facts import inspect_model
-from lifeboat_kv.pair_check import causes_against
+from lifeboat_kv.host.amd_smi import amd_smi_devices
+from lifeboat_kv.host.devices import NO_DEVICE, choose_device, host_verdict, verdict_on
+from lifeboat_kv.models.facts import inspect_model
+from lifeboat_kv.models.pair_check import causes_against
 
 CASES = [
     ("nvidia", "9.0", "allowed"),

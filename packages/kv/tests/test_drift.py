@@ -8,13 +8,13 @@ import pytest
 import torch
 from tiny import tiny_model, tiny_tokenizer
 
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.conversations import Conversation, conversations
-from lifeboat_kv.drift import drift
 from lifeboat_kv.errors import CorpusError
-from lifeboat_kv.grouped_attention import use_grouped_attention
-from lifeboat_kv.mapper import LayerMap, Mapper
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.measure.conversations import Conversation, conversations
+from lifeboat_kv.measure.drift import drift
+from lifeboat_kv.models.grouped_attention import use_grouped_attention
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.rotation.rope import Rope
 
 FACTS = {"num_hidden_layers": 3, "num_key_value_heads": 2, "head_dim": 16}
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifeboat_kv.errors import NumericsError
-from lifeboat_kv.mapper import renormalise
-from lifeboat_kv.moments import Moments
-from lifeboat_kv.ridge import Block, bias, held_out_r2, solve
+from lifeboat_kv.fit.ridge import Block, bias, held_out_r2, solve
+from lifeboat_kv.mapper.form import renormalise
+from lifeboat_kv.moments.second_moments import Moments
 
 SEEDS = st.integers(0, 100_000)
 

@@ -12,9 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifeboat_kv.artifact import read_mapper, write_mapper
 from lifeboat_kv.errors import ArtifactError
-from lifeboat_kv.mapper import K_NORM, RENORM, LayerMap, Mapper
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
+from lifeboat_kv.mapper.form import K_NORM, RENORM, LayerMap, Mapper
 
 SOURCE = {"num_hidden_layers": 3, "num_key_value_heads": 2, "head_dim": 4, "weights_sha256": "a" * 64}
 TARGET = {

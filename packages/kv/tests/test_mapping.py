@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from lifeboat_kv import mapping
-from lifeboat_kv.mapper import K_NORM, RENORM, ConstantHead, LayerMap, Mapper
-from lifeboat_kv.rope import HALF_SPLIT, INTERLEAVED, Rope
+from lifeboat_kv.mapper import mapping
+from lifeboat_kv.mapper.form import K_NORM, RENORM, ConstantHead, LayerMap, Mapper
+from lifeboat_kv.rotation.rope import HALF_SPLIT, INTERLEAVED, Rope
 
 EPS = 1e-3
 

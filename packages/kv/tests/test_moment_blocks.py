@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from lifeboat_kv import moments
 from lifeboat_kv.errors import NumericsError
-from lifeboat_kv.moments import Moments
-from lifeboat_kv.precision import exact_float32
+from lifeboat_kv.host.precision import exact_float32
+from lifeboat_kv.moments import second_moments as moments
+from lifeboat_kv.moments.second_moments import Moments
 
 SEEDS = st.integers(0, 100_000)
 

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
-from lifeboat_kv import moments
-from lifeboat_kv.endings import k_norm, renormalise
-from lifeboat_kv.mapper import ConstantHead
-from lifeboat_kv.moments import Moments
-from lifeboat_kv.ridge import LAMBDAS, Block, bias, held_out_errors, held_out_r2, solve
-from lifeboat_kv.tail import tail_length
+from lifeboat_kv.fit.ridge import LAMBDAS, Block, bias, held_out_errors, held_out_r2, solve
+from lifeboat_kv.mapper.endings import k_norm, renormalise
+from lifeboat_kv.mapper.form import ConstantHead
+from lifeboat_kv.mapper.tail import tail_length
+from lifeboat_kv.moments import second_moments as moments
+from lifeboat_kv.moments.second_moments import Moments
 
 SEEDS = st.integers(0, 1 << 30)
 

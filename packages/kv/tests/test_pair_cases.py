@@ -14,9 +14,9 @@ import pytest
 from tiny import save_pair
 
 from lifeboat_kv.errors import ModelError, PairError
-from lifeboat_kv.facts import inspect_model
-from lifeboat_kv.pair_check import causes_against, check_pair
-from lifeboat_kv.pair_rules import kinds
+from lifeboat_kv.models.facts import inspect_model
+from lifeboat_kv.models.pair_check import causes_against, check_pair
+from lifeboat_kv.models.pair_rules import kinds
 
 PAIRING = Path(__file__).parents[2] / "pairing" / "src"
 ROWS = [json.loads(line) for line in (PAIRING / "cases" / "configs.jsonl").read_text().splitlines()]
@@ -69,7 +69,7 @@ def test_the_published_pairs(tmp_path: Path, pair: dict) -> None:
 
 
 def test_kinds_are_pairings_own() -> None:
-    ours = (Path(__file__).parents[1] / "src" / "lifeboat_kv" / "kinds.json").read_bytes()
+    ours = (Path(__file__).parents[1] / "src" / "lifeboat_kv" / "models" / "kinds.json").read_bytes()
     assert ours == (PAIRING / "kinds.json").read_bytes()
 
 

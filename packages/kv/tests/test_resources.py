@@ -13,10 +13,10 @@ from forked import Ran, Setting
 from safetensors import SafetensorError
 from tiny import save_corpus, save_pair
 
-from lifeboat_kv import memory
 from lifeboat_kv.errors import ModelError, ResourceError, UsageError
-from lifeboat_kv.leftovers import hold, remove_leftovers
-from lifeboat_kv.resources import as_resource_error, check_out_folder, write_error
+from lifeboat_kv.host import memory
+from lifeboat_kv.host.resources import as_resource_error, check_out_folder, write_error
+from lifeboat_kv.mapper.leftovers import hold, remove_leftovers
 
 NO_MOUNTS = 77
 

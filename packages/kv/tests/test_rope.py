@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from lifeboat_kv.errors import RopeError
-from lifeboat_kv.rope import HALF_SPLIT, INTERLEAVED, Rope, context_tokens
+from lifeboat_kv.rotation.rope import HALF_SPLIT, INTERLEAVED, Rope, context_tokens
 
 CONTEXT = 131_072
 FITTED = 1_024

@@ -11,11 +11,11 @@ import pytest
 import torch
 import transformers
 
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.capture import prefill
 from lifeboat_kv.errors import EXIT_IMPOSSIBLE_PAIR, RopeError, UsageError
-from lifeboat_kv.footprint import check_reach, shared_context
-from lifeboat_kv.rope import HALF_SPLIT, INTERLEAVED, Rope, check_rotation
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.moments.capture import prefill
+from lifeboat_kv.rotation.rope import HALF_SPLIT, INTERLEAVED, Rope, check_rotation
+from lifeboat_kv.score.footprint import check_reach, shared_context
 
 OLD = 64
 SMALL = {

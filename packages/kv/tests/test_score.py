@@ -13,15 +13,16 @@ import torch
 from tiny import VOCABULARY, WORDS, tiny_model, tiny_tokenizer
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from lifeboat_kv import scoring
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.capture import padded, prefill
+from lifeboat_kv.calibration import scoring
+from lifeboat_kv.calibration.scoring import check_controls
+from lifeboat_kv.corpora import Sequence
 from lifeboat_kv.corpora.long_texts import long_file_texts, spare_texts
-from lifeboat_kv.corpus import Sequence
 from lifeboat_kv.errors import HelmError
-from lifeboat_kv.grouped_attention import use_grouped_attention
-from lifeboat_kv.mapper import LayerMap, Mapper
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.models.grouped_attention import use_grouped_attention
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.moments.capture import padded, prefill
+from lifeboat_kv.rotation.rope import Rope
 from lifeboat_kv.score.arms import MAPPER, Group, Rivals
 from lifeboat_kv.score.items import answered
 from lifeboat_kv.score.long import LONG_SEQUENCES, long_rows, score_long
@@ -29,7 +30,6 @@ from lifeboat_kv.score.packed import answer_logits, packed_hidden
 from lifeboat_kv.score.points import Point
 from lifeboat_kv.score.run import Probing, Score, score_split
 from lifeboat_kv.score.tally import BUCKETS, Tally
-from lifeboat_kv.scoring import check_controls
 
 FACTS = {"num_hidden_layers": 3, "num_key_value_heads": 2, "head_dim": 16}
 
@@ -288,7 +288,7 @@ def test_kept_memory_is_used_again_instead_of_asked_for_anew() -> None:
     """In a process of its own: the setting stays for as long as the process lives."""
     program = """
 import resource, torch
-from lifeboat_kv.allocator import keep_freed_memory
+from lifeboat_kv.host.allocator import keep_freed_memory
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(20):

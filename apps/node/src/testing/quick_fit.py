@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 
 import torch
-
-from lifeboat_kv.artifact import write_mapper
+from lifeboat_kv.calibration.fitting import fit_run
+from lifeboat_kv.calibration.opening import Options, open_run
 from lifeboat_kv.events import Events
-from lifeboat_kv.fit import mapper_from
-from lifeboat_kv.fitting import fit_run
+from lifeboat_kv.fit.layers import mapper_from
+from lifeboat_kv.mapper.artifact import write_mapper
 from lifeboat_kv.methods import METHODS
-from lifeboat_kv.opening import Options, open_run
 
 SIZES = {"fit": 24, "select": 8, "gate": 8, "report": 8, "seq_len": 256}
 

@@ -14,8 +14,8 @@ from .compare.command import add_parser as add_methods
 from .errors import EXIT_FAILED, EXIT_INTERRUPTED, HelmError
 from .evaluate.command import add_parser as add_evaluate
 from .events import Events
+from .host.resources import as_resource_error
 from .measure_commands import add_parsers as add_measures
-from .resources import as_resource_error
 
 LOG = logging.getLogger("lifeboat_kv")
 
@@ -70,14 +70,14 @@ def _failed(events: Events, code: str, message: str, exit_code: int) -> int:
 
 
 def _calibrate(arguments: argparse.Namespace, events: Events) -> None:
-    from .devices import choose_device
-    from .resources import check_out_folder
+    from .host.devices import choose_device
+    from .host.resources import check_out_folder
 
     # Loading torch takes seconds: what can be refused without it is refused before.
     check_out_folder(arguments.out)
     choose_device(arguments.device)
     _threads(arguments.threads)
-    from .calibrate import Options, calibrate
+    from .calibration.calibrate import Options, calibrate
 
     named = {"fit": arguments.sequences, "seq_len": arguments.seq_len}
     options = Options(
@@ -98,7 +98,7 @@ def _calibrate(arguments: argparse.Namespace, events: Events) -> None:
 
 
 def _inspect(arguments: argparse.Namespace, events: Events) -> None:
-    from .facts import inspect_model
+    from .models.facts import inspect_model
 
     events.send("inspection", facts=inspect_model(arguments.model))
 
@@ -106,7 +106,7 @@ def _inspect(arguments: argparse.Namespace, events: Events) -> None:
 def _doctor(_: argparse.Namespace, events: Events) -> None:
     from importlib.metadata import version
 
-    from .devices import ALLOWED, host_devices, host_verdict, torch_problem
+    from .host.devices import ALLOWED, host_devices, host_verdict, torch_problem
 
     devices = host_devices()
     name = problem = None
@@ -121,7 +121,7 @@ def _doctor(_: argparse.Namespace, events: Events) -> None:
 
 def _decode(arguments: argparse.Namespace, events: Events) -> None:
     _threads(arguments.threads)
-    from .decode import decode_file
+    from .measure.decode import decode_file
 
     decode_file(
         arguments.source_model,

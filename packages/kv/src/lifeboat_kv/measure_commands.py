@@ -59,7 +59,7 @@ def _drift(arguments: argparse.Namespace, events: Events) -> None:
     for name in ("turns", "conversations"):
         if getattr(arguments, name) < 1:
             raise UsageError("OPTION_RANGE", f"--{name} {getattr(arguments, name)} is below 1")
-    from .drift import bundled_chats, drift_files
+    from .measure.drift import bundled_chats, drift_files
 
     drift_files(
         arguments.source_model,
@@ -75,7 +75,7 @@ def _drift(arguments: argparse.Namespace, events: Events) -> None:
 
 def _cost(arguments: argparse.Namespace, events: Events) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from .cost import cost_files
+    from .measure.cost import cost_files
 
     cost_files(
         arguments.source_model,
@@ -89,7 +89,7 @@ def _cost(arguments: argparse.Namespace, events: Events) -> None:
 
 def _long(arguments: argparse.Namespace, events: Events) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from .long_run import long_files
+    from .calibration.long_run import long_files
 
     long_files(
         arguments.source_model,
@@ -108,7 +108,7 @@ def _fit_memory(arguments: argparse.Namespace, events: Events) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if arguments.sequences < 1:
         raise UsageError("OPTION_RANGE", f"--sequences {arguments.sequences} is below 1")
-    from .fit_memory import fit_memory
+    from .calibration.fit_memory import fit_memory
 
     fit_memory(
         arguments.source_model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .errors import UsageError
-from .mapper import K_NORM, RENORM
+from .mapper.form import K_NORM, RENORM
 
 # Rows of the first positions carry most attention; how many, and their weight where it is raised.
 FIRST_POSITIONS = 4

@@ -16,9 +16,9 @@ from hub_double import COMMIT, HubDouble, serving
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tiny import WORDS, save_pair
 
-from lifeboat_kv.artifact import read_mapper
-from lifeboat_kv.calibrate import Options, calibrate
+from lifeboat_kv.calibration.calibrate import Options, calibrate
 from lifeboat_kv.events import Events
+from lifeboat_kv.mapper.artifact import read_mapper
 
 
 def shard(count: int = 190) -> bytes:

@@ -15,11 +15,11 @@ import pytest
 from hub_double import COMMIT, HubDouble, serving
 from words import SIZES, texts, tokenizer
 
+from lifeboat_kv.corpora import load_corpus
 from lifeboat_kv.corpora.hub import fetch, hub_from_environment
 from lifeboat_kv.corpora.hub_http import DEFAULT_ENDPOINT, HubHttp
 from lifeboat_kv.corpora.name import HubName, parse_name
 from lifeboat_kv.corpora.sequence import SPLITS
-from lifeboat_kv.corpus import load_corpus
 from lifeboat_kv.errors import CorpusError, ResourceError
 
 NAME = HubName("some/texts")

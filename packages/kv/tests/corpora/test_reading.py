@@ -15,13 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from words import SIZES, save_lines, text, texts, tokenizer
 
-from lifeboat_kv.corpora import parquet
+from lifeboat_kv.corpora import Corpus, load_corpus, parquet
 from lifeboat_kv.corpora.files import digest_of, shards_of
 from lifeboat_kv.corpora.reading import LONGEST_LINE, documents_of
 from lifeboat_kv.corpora.register import register
 from lifeboat_kv.corpora.selection import Selection
 from lifeboat_kv.corpora.sequence import SPLITS
-from lifeboat_kv.corpus import Corpus, load_corpus
 from lifeboat_kv.errors import CorpusError, UsageError
 
 TOKENIZER = tokenizer()

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from words import SIZES, save_lines, text, texts, tokenizer
 
+from lifeboat_kv.corpora import Corpus, load_corpus
 from lifeboat_kv.corpora.deal import check_disjoint, deal
 from lifeboat_kv.corpora.overlap import SHARED_BYTES, fingerprints, related
 from lifeboat_kv.corpora.sequence import SPLITS, Sequence, Sizes
-from lifeboat_kv.corpus import Corpus, load_corpus
 from lifeboat_kv.errors import CorpusError
 
 TOKENIZER = tokenizer()

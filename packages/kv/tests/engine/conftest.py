@@ -11,9 +11,9 @@ import pytest
 import torch
 from transformers.utils.logging import disable_progress_bar
 
-from lifeboat_kv.artifact import write_mapper
-from lifeboat_kv.facts import inspect_model
-from lifeboat_kv.mapper import LayerMap, Mapper
+from lifeboat_kv.mapper.artifact import write_mapper
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.models.facts import inspect_model
 
 from .harness import RunningEngine, running
 

@@ -15,12 +15,12 @@ import httpx
 import torch
 from aiohttp import web
 
-from lifeboat_kv.decode import decode
 from lifeboat_kv.engine.core import Engine, EngineLimits
 from lifeboat_kv.engine.run import make_deliver
 from lifeboat_kv.engine.served_model import open_model
 from lifeboat_kv.engine.server import make_app
-from lifeboat_kv.models import load_model
+from lifeboat_kv.measure.decode import decode
+from lifeboat_kv.models.load import load_model
 
 # Below this gap of the two best logits float noise may decide.
 NEAR_TIE = 1e-4

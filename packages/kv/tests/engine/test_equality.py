@@ -10,9 +10,9 @@ from pathlib import Path
 
 import torch
 
-from lifeboat_kv.artifact import write_mapper
-from lifeboat_kv.facts import inspect_model
-from lifeboat_kv.mapper import LayerMap, Mapper
+from lifeboat_kv.mapper.artifact import write_mapper
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.models.facts import inspect_model
 
 from .harness import RunningEngine, assert_same
 from .test_transfer import offline, order, stage

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lifeboat_kv.artifact import write_mapper
 from lifeboat_kv.engine.mappers import MapperRefusedError, MapperStore
-from lifeboat_kv.mapper import LayerMap, Mapper
+from lifeboat_kv.mapper.artifact import write_mapper
+from lifeboat_kv.mapper.form import LayerMap, Mapper
 
 FACTS = {"num_hidden_layers": 1, "num_key_value_heads": 2, "head_dim": 4}
 SOURCE = {**FACTS, "id": "s", "weights_sha256": "a" * 64, "tokenizer": "t"}

@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from lifeboat_kv.artifact import WEIGHTS_FILE
-from lifeboat_kv.digest_cache import file_digest
 from lifeboat_kv.engine.errors import ApiError
 from lifeboat_kv.engine.kv_pool import KvPool, KvShape
 from lifeboat_kv.engine.mappers import MapperRefusedError, MapperStore
@@ -33,6 +31,8 @@ from lifeboat_kv.engine.sequence import (
 )
 from lifeboat_kv.engine.staging import StagingStore
 from lifeboat_kv.engine.transfer import TransferDesk
+from lifeboat_kv.mapper.artifact import WEIGHTS_FILE
+from lifeboat_kv.models.digest_cache import file_digest
 
 from .test_units import Letters
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lifeboat_kv.artifact import read_mapper, write_mapper
-from lifeboat_kv.decode import decode
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
+from lifeboat_kv.measure.decode import decode
 
 from .conftest import random_mapper
 from .harness import SALT, RunningEngine, assert_same

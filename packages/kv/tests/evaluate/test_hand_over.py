@@ -8,13 +8,13 @@ import pytest
 import torch
 from tiny import VOCABULARY, tiny_model
 
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.cache import build_cache
-from lifeboat_kv.capture import prefill
-from lifeboat_kv.decode import decode
 from lifeboat_kv.evaluate.hand_over import HandOver, mapped_rows
-from lifeboat_kv.mapper import ConstantHead, LayerMap, Mapper
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.mapper.form import ConstantHead, LayerMap, Mapper
+from lifeboat_kv.measure.decode import decode
+from lifeboat_kv.models.cache import build_cache
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.moments.capture import prefill
+from lifeboat_kv.rotation.rope import Rope
 
 ENDS = frozenset({1})
 WIDTH, HEADS, DIM = 32, 2, 16

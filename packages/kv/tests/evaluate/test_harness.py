@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 import torch
 
-from lifeboat_kv.accumulate import Side
-from lifeboat_kv.artifact import read_mapper, write_mapper
 from lifeboat_kv.evaluate.hand_over import HandOver
 from lifeboat_kv.evaluate.install import KV, VENV
 from lifeboat_kv.evaluate.prefix_perplexity import chunks, split_text
-from lifeboat_kv.facts import inspect_model
-from lifeboat_kv.mapper import LayerMap, Mapper
-from lifeboat_kv.models import load_model, load_tokenizer
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
+from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.models.facts import inspect_model
+from lifeboat_kv.models.load import load_model, load_tokenizer
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.rotation.rope import Rope
 
 pytestmark = pytest.mark.skipif(
     not (VENV / ".helm-installed").is_file(),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lifeboat_kv import amd_smi
-from lifeboat_kv.devices import host_verdict, verdict_on
+from lifeboat_kv.host import amd_smi
+from lifeboat_kv.host.devices import host_verdict, verdict_on
 
 
 def asic(name: str, architecture: object = None, **more: object) -> dict:

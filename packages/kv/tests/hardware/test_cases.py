@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lifeboat_kv.devices import NO_DEVICE, choose_device, host_verdict, torch_problem, verdict_on
 from lifeboat_kv.errors import HardwareError, UsageError
+from lifeboat_kv.host.devices import NO_DEVICE, choose_device, host_verdict, torch_problem, verdict_on
 
 CASES = Path(__file__).parents[3] / "pairing" / "src" / "cases"
 ROWS = [

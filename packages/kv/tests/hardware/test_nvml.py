@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from lifeboat_kv import nvml
-from lifeboat_kv.devices import host_verdict, verdict_on
+from lifeboat_kv.host import nvml
+from lifeboat_kv.host.devices import host_verdict, verdict_on
 
 H200 = "NVIDIA H200|9|0|GPU-11|150754820096|0|0"
 T4 = "Tesla T4|7|5|GPU-22|16106127360|0|0"
@@ -191,7 +191,8 @@ def test_the_library_is_found_by_its_own_name(library: Path | None) -> None:
     if library is None:
         pytest.skip("no C compiler to make the simulated library with")
     code = (
-        "from lifeboat_kv.devices import host_devices, host_verdict as v; d = host_devices(); print(v(d), d)"
+        "from lifeboat_kv.host.devices import host_devices, host_verdict; "
+        "d = host_devices(); print(host_verdict(d), d)"
     )
     environment = {
         **os.environ,

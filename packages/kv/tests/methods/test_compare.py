@@ -10,13 +10,13 @@ import pytest
 import torch
 from tiny import save_corpus, save_pair
 
+from lifeboat_kv.calibration.opening import Options
 from lifeboat_kv.compare import measure
 from lifeboat_kv.compare.measure import compare_methods
 from lifeboat_kv.compare.report import methods_page
 from lifeboat_kv.events import Events
-from lifeboat_kv.machine import Machine, gemm_rate
+from lifeboat_kv.host.machine import Machine, gemm_rate
 from lifeboat_kv.methods import DEFAULT_METHOD, METHODS
-from lifeboat_kv.opening import Options
 
 
 @pytest.fixture(scope="module")

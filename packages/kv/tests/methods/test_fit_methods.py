@@ -11,18 +11,19 @@ import pytest
 import torch
 from tiny import tiny_model
 
-from lifeboat_kv.accumulate import Gathered, Side, Wanted, accumulate
-from lifeboat_kv.artifact import read_mapper, write_mapper
-from lifeboat_kv.corpus import Sequence
-from lifeboat_kv.ends import constant_head, norm_weights
+from lifeboat_kv.corpora import Sequence
 from lifeboat_kv.errors import NumericsError, UsageError
-from lifeboat_kv.fit import mapper_from
-from lifeboat_kv.fit_methods import Fits, PairShape, fit_methods
-from lifeboat_kv.grouped_attention import use_grouped_attention
-from lifeboat_kv.mapper import Mapper
+from lifeboat_kv.fit.ends import constant_head, norm_weights
+from lifeboat_kv.fit.layers import mapper_from
+from lifeboat_kv.fit.several_methods import Fits, PairShape, fit_methods
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
+from lifeboat_kv.mapper.form import Mapper
 from lifeboat_kv.methods import METHODS, method_named
-from lifeboat_kv.passes import Pass, Widths
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.models.grouped_attention import use_grouped_attention
+from lifeboat_kv.models.side import Side
+from lifeboat_kv.moments.accumulate import Gathered, Wanted, accumulate
+from lifeboat_kv.moments.passes import Pass, Widths
+from lifeboat_kv.rotation.rope import Rope
 from lifeboat_kv.score.arms import Rivals
 from lifeboat_kv.score.run import Probing, score_split
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 from tiny import save_corpus, save_pair
 
-from lifeboat_kv import opening
+from lifeboat_kv.calibration import opening
+from lifeboat_kv.calibration.fitting import fit_run
+from lifeboat_kv.calibration.opening import Options, open_run, with_baseline
 from lifeboat_kv.errors import ResourceError
 from lifeboat_kv.events import Events
-from lifeboat_kv.fitting import fit_run
 from lifeboat_kv.methods import DEFAULT_METHOD, METHODS
-from lifeboat_kv.opening import Options, open_run, with_baseline
 
 
 @pytest.fixture(scope="module", autouse=True)

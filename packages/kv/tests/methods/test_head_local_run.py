@@ -9,14 +9,14 @@ import pytest
 import torch
 from tiny import save_corpus, save_pair
 
-from lifeboat_kv.artifact import read_mapper
-from lifeboat_kv.calibrate import calibrate
-from lifeboat_kv.capture import prefill
-from lifeboat_kv.corpus import Sequence
+from lifeboat_kv.calibration.calibrate import calibrate
+from lifeboat_kv.calibration.opening import Options
+from lifeboat_kv.corpora import Sequence
 from lifeboat_kv.events import Events
-from lifeboat_kv.models import load_model
-from lifeboat_kv.opening import Options
-from lifeboat_kv.rope import Rope
+from lifeboat_kv.mapper.artifact import read_mapper
+from lifeboat_kv.models.load import load_model
+from lifeboat_kv.moments.capture import prefill
+from lifeboat_kv.rotation.rope import Rope
 from lifeboat_kv.score.arms import Group, Rivals, arms_of, mapped_content
 
 METHOD = "head-local-renorm-attention"

@@ -10,10 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifeboat_kv.accumulate import Columns
-from lifeboat_kv.fit import Sums, fit_head_local
-from lifeboat_kv.heads import best_assignment
-from lifeboat_kv.moments import Moments
+from lifeboat_kv.fit.heads import best_assignment
+from lifeboat_kv.fit.layers import Sums, fit_head_local
+from lifeboat_kv.moments.accumulate import Columns
+from lifeboat_kv.moments.second_moments import Moments
 
 
 @given(size=st.integers(1, 6), seed=st.integers(0, 100_000), ties=st.booleans())

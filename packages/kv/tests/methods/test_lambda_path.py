@@ -7,10 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifeboat_kv.accumulate import Columns
-from lifeboat_kv.fit import Sums, choose_layers, fit_full_head
-from lifeboat_kv.moments import Moments
-from lifeboat_kv.ridge import LAMBDAS
+from lifeboat_kv.fit.layers import Sums, choose_layers, fit_full_head
+from lifeboat_kv.fit.ridge import LAMBDAS
+from lifeboat_kv.moments.accumulate import Columns
+from lifeboat_kv.moments.second_moments import Moments
 
 WIDTH, LAYERS, OUT = 4, 3, 5
 

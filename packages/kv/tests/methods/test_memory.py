@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lifeboat_kv import memory
 from lifeboat_kv.errors import ResourceError
-from lifeboat_kv.memory import free_bytes, memory_budget
+from lifeboat_kv.host import memory
+from lifeboat_kv.host.memory import free_bytes, memory_budget
 
 
 def test_what_is_free_is_a_number_and_the_models_are_taken_off(monkeypatch) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifeboat_kv.errors import ResourceError
-from lifeboat_kv.passes import (
+from lifeboat_kv.moments.passes import (
     Needs,
     Pass,
     Widths,

@@ -6,14 +6,14 @@ import pytest
 import torch
 from tiny import tiny_model
 
-from lifeboat_kv.attention_mass import QUERY_STEP, AttentionMass, watching
-from lifeboat_kv.capture import padded, prefill
-from lifeboat_kv.corpus import Sequence
+from lifeboat_kv.corpora import Sequence
 from lifeboat_kv.errors import UsageError
-from lifeboat_kv.grouped_attention import use_grouped_attention
+from lifeboat_kv.mapper.tail import tail_length
 from lifeboat_kv.methods import ATTENTION, FIRST, FIRST_WEIGHT, PLAIN
-from lifeboat_kv.row_weights import row_weights
-from lifeboat_kv.tail import tail_length
+from lifeboat_kv.models.grouped_attention import use_grouped_attention
+from lifeboat_kv.moments.attention_mass import QUERY_STEP, AttentionMass, watching
+from lifeboat_kv.moments.capture import padded, prefill
+from lifeboat_kv.moments.row_weights import row_weights
 
 LENGTHS = [90, 41, 66]
 

@@ -7,7 +7,7 @@ import { beforeAll, expect, it } from "vitest";
 
 const PRINT = `
 import json
-from lifeboat_kv.diagnosis import DIAGNOSIS_THRESHOLDS
+from lifeboat_kv.calibration.diagnosis import DIAGNOSIS_THRESHOLDS
 from lifeboat_kv.methods import DEFAULT_METHOD, METHODS
 print(json.dumps({"methods": {m.name: m.summary for m in METHODS.values()}, "default": DEFAULT_METHOD,
                   "diagnosis": DIAGNOSIS_THRESHOLDS}))

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
-from ..passes import Needs, Widths, plan_passes
-from ..ridge import LAMBDAS, Block, solve
+from ..fit.ridge import LAMBDAS, Block, solve
+from ..moments.passes import Needs, Widths, plan_passes
 from .clock import Clock, available_bytes
 from .kernels import measure_moments
 from .prefill import one_layer

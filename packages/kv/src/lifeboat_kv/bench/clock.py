@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from ..precision import exact_float32
+from ..host.precision import exact_float32
 from .shapes import GEMM_SIDE, gemm_flops
 
 _STATUS = Path("/proc/self/status")

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..cache import LayerKV
-from ..mapper import LayerMap, Mapper
-from ..mapping import Tensors
-from ..moments import BLOCK, BUFFER_ROWS, PANEL, Moments
-from ..rope import Rope
+from ..mapper.form import LayerMap, Mapper
+from ..mapper.mapping import Tensors
+from ..models.cache import LayerKV
+from ..moments.second_moments import BLOCK, BUFFER_ROWS, PANEL, Moments
+from ..rotation.rope import Rope
 from .clock import Clock, Times, available_bytes
 from .shapes import PairShape, map_flops, moments_flops, share
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, Qwen3Config, Qwen3Model
 
-from ..tail import tail_length
+from ..mapper.tail import tail_length
 from .clock import Clock, Times
 from .shapes import DecoderShape
 

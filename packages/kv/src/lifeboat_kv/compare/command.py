@@ -26,7 +26,7 @@ def add_parser(verbs: Any) -> None:
 
 def _methods(arguments: argparse.Namespace, events: Events) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from ..opening import Options
+    from ..calibration.opening import Options
     from .measure import compare_methods
     from .report import methods_page
 

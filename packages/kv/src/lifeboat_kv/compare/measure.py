@@ -10,17 +10,17 @@ from typing import Any
 
 import torch
 
-from ..capture import prefill
+from ..calibration.fitting import fit_run
+from ..calibration.opening import Options, Run, open_run
 from ..events import Events
-from ..fit import mapper_from
-from ..fitting import fit_run
-from ..machine import Machine, this_machine
-from ..mapper import Mapper
+from ..fit.layers import mapper_from
+from ..host.machine import Machine, this_machine
+from ..mapper.form import Mapper
+from ..mapper.tail import tail_length
 from ..methods import DEFAULT_METHOD, METHODS, Method
-from ..opening import Options, Run, open_run
+from ..moments.capture import prefill
 from ..score.arms import Rivals
 from ..score.run import Probing, Score, score_split
-from ..tail import tail_length
 
 MAPPED_TOKENS = 512
 _ROUNDS = 15

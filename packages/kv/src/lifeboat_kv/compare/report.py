@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from ..calibration.opening import versions
 from ..methods import DEFAULT_METHOD
-from ..opening import versions
 from ..score.tally import BUCKETS
 from .intervals import RESAMPLES, Interval, counts_table, difference, retention, shares
 from .measure import MAPPED_TOKENS, Compared, Comparison

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..digest_cache import cached_digest
 from ..errors import CorpusError
+from ..models.digest_cache import cached_digest
 from .reading import SUFFIXES
 
 MOST_BYTES = 64 << 30

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ..digest_cache import cached_digest
 from ..errors import CorpusError
+from ..models.digest_cache import cached_digest
 from .hub_http import DEFAULT_ENDPOINT, HubFile, HubHttp
 from .name import HubName
 from .reading import SUFFIXES

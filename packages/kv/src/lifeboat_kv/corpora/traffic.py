@@ -39,7 +39,7 @@ def traffic_notes(rows: list[Sequence], tokenizer: Any, seq_len: int) -> list[No
 
 def _template_marks(tokenizer: Any) -> set[int]:
     """Special tokens, BOS aside, that a chat's first turn begins with."""
-    from ..ends import template_head
+    from ..models.chat_template import template_head
 
     if not getattr(tokenizer, "chat_template", None):
         return set()

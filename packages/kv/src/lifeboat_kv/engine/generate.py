@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from . import schema
+from ..engine import schema
 from .core import Engine
 from .errors import ApiError, context_too_long, engine_failed, overloaded
 from .prompts import encode_chat, encode_text

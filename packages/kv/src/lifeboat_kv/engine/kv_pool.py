@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..cache import LayerKV
+from ..models.cache import LayerKV
 
 BLOCK_TOKENS = 16
 # Block 0 is never handed out: padded rows read it, and it stays zero.

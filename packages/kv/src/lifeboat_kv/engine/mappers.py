@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from ..artifact import WEIGHTS_FILE, read_mapper
 from ..errors import ArtifactError, ResourceError
-from ..mapper import Mapper
+from ..mapper.artifact import WEIGHTS_FILE, read_mapper
+from ..mapper.form import Mapper
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..cache import LayerKV
+from ..models.cache import LayerKV
 from .kv_pool import KvPool
 
 

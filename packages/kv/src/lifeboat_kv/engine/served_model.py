@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from ..errors import ModelError
-from ..facts import inspect_model
-from ..models import end_tokens, load_model, load_tokenizer
-from ..rope import Rope
+from ..models.facts import inspect_model
+from ..models.load import end_tokens, load_model, load_tokenizer
+from ..rotation.rope import Rope
 from .kv_pool import KvPool, KvShape
 from .paged_attention import ENGINE_ATTENTION, Piece, plan_layout
 from .text import TokenNames

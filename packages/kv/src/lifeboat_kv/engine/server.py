@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from .. import __version__
-from . import generate
+from ..engine import generate
 from .core import ENGINE_NAME, Engine
 from .errors import ApiError, engine_failed
 from .mappers import SHA256, MapperRefusedError

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..cache import LayerKV
+from ..models.cache import LayerKV
 
 MAX_TTL_MS = 60_000
 

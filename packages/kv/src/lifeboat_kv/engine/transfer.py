@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..tail import tail_length
+from ..mapper.tail import tail_length
 from .kv_pool import KvPool, slots_for
 from .mappers import MapperRefusedError, MapperStore, ResidentMapper
 from .metrics import TransferMetrics

@@ -80,7 +80,7 @@ def _run(arguments: argparse.Namespace, events: Events) -> None:
         events,
     )
     if arguments.page is not None:
-        from ..machine import this_machine
+        from ..host.machine import this_machine
         from .page import page
 
         seconds = time.monotonic() - began

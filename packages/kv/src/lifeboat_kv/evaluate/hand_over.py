@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from ..accumulate import Side
-from ..cache import LayerKV, build_cache
-from ..capture import body, prefill
-from ..mapper import Mapper
-from ..tail import tail_length
+from ..mapper.form import Mapper
+from ..mapper.tail import tail_length
+from ..models.cache import LayerKV, build_cache
+from ..models.side import Side
+from ..moments.capture import body, prefill
 
 Tokens = tuple[int, ...]
 

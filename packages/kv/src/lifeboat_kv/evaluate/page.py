@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from ..machine import Machine
+from ..host.machine import Machine
 from .accuracy import LEAST_SOLVED, RESAMPLES
 
 Row = Mapping[str, Any]

@@ -15,17 +15,17 @@ from typing import Any
 import torch
 
 from .. import __version__
-from ..accumulate import Side
-from ..artifact import read_mapper
-from ..devices import choose_device
-from ..digest_cache import file_digest
 from ..errors import CorpusError, HelmError, UsageError
+from ..evaluate import benchmarks, bundled, outcome
 from ..events import Events
-from ..facts import inspect_model
-from ..models import end_tokens, load_model, load_tokenizer
-from ..pair_check import check_pair
-from ..rope import Rope
-from . import benchmarks, bundled, outcome
+from ..host.devices import choose_device
+from ..mapper.artifact import read_mapper
+from ..models.digest_cache import file_digest
+from ..models.facts import inspect_model
+from ..models.load import end_tokens, load_model, load_tokenizer
+from ..models.pair_check import check_pair
+from ..models.side import Side
+from ..rotation.rope import Rope
 from .hand_over import HandOver
 from .install import require_installed
 from .progress import Progress

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from . import sources, tokenizer
+from ..family import sources, tokenizer
 from .mixture import Text
 from .tasks import GENERATORS, Chat, generate, render, reserved
 from .tokenizer import BOS

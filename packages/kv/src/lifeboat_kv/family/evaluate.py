@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
-from . import tokenizer
+from ..family import tokenizer
 from .architecture import LeanQwen3
 from .export import load_exported
 from .tasks import render

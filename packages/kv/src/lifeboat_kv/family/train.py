@@ -24,7 +24,7 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 import torch.nn.functional as F
 
-from . import sources, tokenizer
+from ..family import sources, tokenizer
 from .architecture import SHAPES, LeanQwen3
 from .bridge import Bridge
 from .export import export

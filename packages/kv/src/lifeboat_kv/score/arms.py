@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from ..cache import LayerKV
-from ..corpus import Sequence
-from ..mapper import ConstantHead, Mapper
-from ..rope import Rope
+from ..corpora import Sequence
+from ..mapper.form import ConstantHead, Mapper
+from ..models.cache import LayerKV
+from ..rotation.rope import Rope
 
 MAPPER = "mapper"
 PILOT = "pilot_alone"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..capture import body
+from ..moments.capture import body
 from .packed import last_rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..cache import LayerKV
+from ..models.cache import LayerKV
 from .arms import Group
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..accumulate import Side
-from ..cache import LayerKV
+from ..models.cache import LayerKV
+from ..models.side import Side
 from .arms import MAPPER, Group
 from .items import Items
 from .points import ANSWER_TOKENS

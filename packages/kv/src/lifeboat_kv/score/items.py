@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..accumulate import Side
-from ..cache import LayerKV
+from ..models.cache import LayerKV
+from ..models.side import Side
 from .arms import Group
 from .packed import answer_logits
 from .points import ANSWER_TOKENS, Point

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from ..accumulate import Side
-from ..corpus import Sequence
-from ..footprint import bytes_a_token, shared_context
+from ..corpora import Sequence
+from ..models.side import Side
 from .arms import MAPPER, Rivals
+from .footprint import bytes_a_token, shared_context
 from .points import ANSWER_TOKENS
 from .run import Probing, Score, score_split
 

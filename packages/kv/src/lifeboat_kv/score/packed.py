@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..cache import LayerKV
-from ..capture import body
+from ..models.cache import LayerKV
+from ..moments.capture import body
 
 
 @dataclass(frozen=True)

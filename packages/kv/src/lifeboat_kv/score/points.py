@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from ..corpus import SHORTEST_PREFIX, Sequence
-from ..tail import tail_length
+from ..corpora import SHORTEST_PREFIX, Sequence
+from ..mapper.tail import tail_length
 
 FEWEST_POINTS = 2
 MOST_POINTS = 3

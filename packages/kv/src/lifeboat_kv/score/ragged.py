@@ -10,8 +10,8 @@ from torch import Tensor
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from ..cache import LayerKV
-from ..capture import body
+from ..models.cache import LayerKV
+from ..moments.capture import body
 
 
 class RoomyLayer(DynamicLayer):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from ..accumulate import Side
-from ..cache import LayerKV
-from ..capture import batches, padded, prefill
-from ..corpus import SHORTEST_PREFIX, Sequence
+from ..corpora import SHORTEST_PREFIX, Sequence
+from ..models.cache import LayerKV
+from ..models.side import Side
+from ..moments.capture import batches, padded, prefill
 from .arms import MAPPER, PILOT, Group, Rivals, arms_of, mapped_content
 from .attention import AttentionCosine, recording
 from .cosine import CosineSums

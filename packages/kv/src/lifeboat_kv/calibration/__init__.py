@@ -1,0 +1,1 @@
+"""One calibration from its opening to the written mapper."""

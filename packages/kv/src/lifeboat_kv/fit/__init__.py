@@ -1,0 +1,1 @@
+"""From second moments to a mapper: layers, heads, lambda, exact head."""

@@ -1,0 +1,1 @@
+"""This machine: its accelerators, memory, disk and arithmetic."""

@@ -1,0 +1,1 @@
+"""What a finished mapper is measured by: decoding, drift over turns, cost."""

@@ -1,0 +1,1 @@
+"""Rotary position embeddings, read out of a model and undone."""
