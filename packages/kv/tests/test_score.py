@@ -163,6 +163,35 @@ def test_points_sum_to_the_sequences_buckets(side) -> None:
     assert all("points" not in row for row in score.tally.events("zero_cache"))
 
 
+def test_the_other_sequence_is_another_one_however_small_the_groups(side) -> None:
+    """Groups of one, as at long --seq-len, give what groups of several give; equal lengths, so exactly."""
+
+    def other(sequences: list[Sequence], group_tokens: int) -> Tally:
+        arms = (MAPPER, "other_sequence")
+        found = score_split(
+            Probing("gate", longest=90),
+            sequences,
+            itself(side),
+            side,
+            side,
+            frozenset(),
+            arms,
+            group_tokens=group_tokens,
+            device="cpu",
+            progress=lambda done: None,
+        )
+        return found.tally
+
+    sequences = [Sequence(s.id, s.domain, s.tokens[:90]) for s in texts(4, 90)]
+    together, alone = other(sequences, 4 * 90), other(sequences, 90)
+    assert alone.retention("other_sequence") == together.retention("other_sequence")
+    assert alone.retention("other_sequence")["value"] < alone.retention(MAPPER)["value"] == 1.0
+    # The last group is the one that is alone; its stranger is longer.
+    uneven = other(texts(3, 90), 2 * 92)
+    assert all(e["first"]["agree"] < e["first"]["total"] for e in uneven.events("other_sequence")[-1:])
+    assert "other_sequence" not in other(sequences[:1], 90).arms
+
+
 def test_long_rows_are_rows_of_their_own_and_identity_is_exact(side) -> None:
     # The tiny model can be run past what it would serve: the rotation is what is tested here.
     row, far = long_rows(texts(16, 260) + texts(16, 2050, seed=4), 64, (4, 32), (side, side), None)
@@ -264,6 +293,10 @@ def test_controls_are_checked_in_the_order_of_the_verdict() -> None:
     with pytest.raises(HelmError) as raised:
         check_controls(tallied(**unknown), torch.float32)
     assert raised.value.code == "PROBES_BLIND" and "may be blind" in raised.value.message
+    # A gate split of one sequence has no other: a zero cache alone does not show that the probes see.
+    with pytest.raises(HelmError) as raised:
+        check_controls(tallied(**unknown, zero_cache=0.2), torch.float32)
+    assert raised.value.code == "PROBES_BLIND" and "more sequences" in raised.value.message
 
 
 def test_bounds_are_those_of_the_verdict() -> None:

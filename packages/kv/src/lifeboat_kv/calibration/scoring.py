@@ -10,7 +10,7 @@ import torch
 from ..errors import EXIT_FAILED, EXIT_UNREADABLE, HelmError
 from ..host.memory import free_bytes
 from ..host.precision import dtype_for
-from ..score.arms import MAPPER, Rivals, arm_names
+from ..score.arms import MAPPER, OTHER, Rivals, arm_names
 from ..score.long import MULTIPLES, LongRow, long_rows, score_long
 from ..score.run import Probing, Score, score_split
 from .opening import Run
@@ -126,10 +126,10 @@ def check_controls(gate: Score, dtype: torch.dtype) -> None:
             f"every bucket needs {LEAST_POSITIONS} positions, {', '.join(short)}: use more or longer probes",
             exit_code=EXIT_UNREADABLE,
         )
-    found = [_mean_of_present(gate, arm) for arm in ("zero_cache", "other_sequence")]
-    blind = max((value for value in found if value is not None), default=None)
-    if blind is None:
-        message = "neither the zero cache nor another sequence's cache was scored: probes may be blind"
+    found = {arm: _mean_of_present(gate, arm) for arm in ("zero_cache", OTHER)}
+    blind = max((value for value in found.values() if value is not None), default=0.0)
+    if unscored := [arm for arm, value in found.items() if value is None]:
+        message = f"{unscored[0]} was not scored, so the probes may be blind: use a corpus of more sequences"
     elif blind > BLIND_ABOVE:
         message = (
             f"without the prompt's own cache {blind:.3f} of the answers still follow, above {BLIND_ABOVE}: "

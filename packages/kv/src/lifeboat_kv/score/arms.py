@@ -18,15 +18,20 @@ from ..rotation.rope import Rope
 
 MAPPER = "mapper"
 PILOT = "pilot_alone"
+OTHER = "other_sequence"
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some probe sequences with both models' own caches, (k, v) [B, kv_heads, T, d] by layer."""
+    """Some probe sequences with both models' own caches, (k, v) [B, kv_heads, T, d] by layer.
+
+    `stranger` is, for a group of one, the target's cache of a sequence outside it, as long.
+    """
 
     sequences: list[Sequence]
     source: list[LayerKV]
     target: list[LayerKV]
+    stranger: list[LayerKV] | None = None
 
     @property
     def positions(self) -> Tensor:
@@ -66,7 +71,7 @@ def arms_of(
         MAPPER: lambda: [(rope.apply(k, at), v) for k, v in content],
         "identity": lambda: [(rope.apply(rope.strip(k.float(), at), at), v.float()) for k, v in group.target],
         "zero_cache": lambda: [(torch.zeros_like(k), torch.zeros_like(v)) for k, v in group.target],
-        "other_sequence": lambda: [(k[strangers(group)], v[strangers(group)]) for k, v in group.target],
+        OTHER: lambda: others_of(group),
         "no_rerotation": lambda: [(k.clone(), v.clone()) for k, v in content],
         "shuffled_heads": lambda: [
             (rope.apply(k, at).roll(1, dims=1), v.roll(1, dims=1)) for k, v in content
@@ -87,21 +92,28 @@ def arms_of(
 
 def arm_names(rivals: Rivals) -> tuple[str, ...]:
     """Every arm these rivals can give, the mapper first."""
-    names = [MAPPER, "identity", "zero_cache", "other_sequence", "no_rerotation", "shuffled_heads"]
+    names = [MAPPER, "identity", "zero_cache", OTHER, "no_rerotation", "shuffled_heads"]
     names += ["self_map"] if rivals.self_map is not None else []
     names += ["plain_ridge"] if rivals.plain_ridge is not None else []
     return tuple(names)
 
 
-def strangers(group: Group) -> list[int]:
-    """For each sequence another one of the group, the next that is as long; else the longest other.
+def others_of(group: Group) -> list[LayerKV]:
+    """For each sequence the target's cache of another one. Errors: ValueError where there is none."""
+    if len(group.sequences) > 1:
+        rows = strangers([len(s.tokens) for s in group.sequences])
+        return [(k[rows], v[rows]) for k, v in group.target]
+    if group.stranger is None:
+        raise ValueError("a group of one has no other sequence")
+    return [(k.clone(), v.clone()) for k, v in group.stranger]
+
+
+def strangers(lengths: list[int]) -> list[int]:
+    """For each of two or more sequences another one, the next that is as long; else the longest other.
 
     Rows past a shorter stranger's end are its padding: still another sequence's cache.
     """
-    lengths = [len(s.tokens) for s in group.sequences]
     count = len(lengths)
-    if count < 2:
-        return list(range(count))
     chosen = []
     for row in range(count):
         others = [(row + step) % count for step in range(1, count)]

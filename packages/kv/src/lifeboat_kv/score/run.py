@@ -12,7 +12,7 @@ from ..corpora import SHORTEST_PREFIX, Sequence
 from ..models.cache import LayerKV
 from ..models.side import Side
 from ..moments.capture import batches, padded, prefill
-from .arms import MAPPER, PILOT, Group, Rivals, arms_of, mapped_content
+from .arms import MAPPER, OTHER, PILOT, Group, Rivals, arms_of, mapped_content, strangers
 from .attention import AttentionCosine, recording
 from .cosine import CosineSums
 from .gold import count_gold
@@ -72,14 +72,18 @@ def score_split(
 
     `ends` are the tokens that end an answer. `progress` is told the sequences done. The target's own
     logits are computed along the same path as every arm's. One arm's caches are held at a time.
+    Of a split of one sequence there is no arm of another sequence's cache.
     """
+    if len(sequences) < 2:
+        names = tuple(name for name in names if name != OTHER)
     score = Score(Tally(probing.split, probing.multiple))
     done = 0.0
     for members in batches(sequences, group_tokens):
         ids = padded(members, device)
         source_kv, source_hidden = prefill(source.model, ids)
         target_kv, target_hidden = prefill(target.model, ids)
-        group = Group(members, source_kv, target_kv)
+        stranger = _stranger(members, sequences, target, device) if OTHER in names else None
+        group = Group(members, source_kv, target_kv, stranger)
         points = [
             p for row, s in enumerate(members) for p in points_of(row, s, probing.longest, probing.shortest)
         ]
@@ -98,6 +102,23 @@ def score_split(
             progress(done + step * (index + 2))
         done += len(members)
     return score
+
+
+def _stranger(
+    members: list[Sequence], sequences: list[Sequence], target: Side, device: torch.device | str
+) -> list[LayerKV] | None:
+    """For a group of one, the target's cache of another sequence at the group's length; else None.
+
+    One that is as long is cut, a shorter one padded, as in a group of several.
+    """
+    if len(members) > 1:
+        return None
+    length = len(members[0].tokens)
+    at = next(i for i, s in enumerate(sequences) if s is members[0])
+    ids = torch.zeros(1, length, dtype=torch.long)
+    other = sequences[strangers([len(s.tokens) for s in sequences])[at]].tokens[:length]
+    ids[0, : len(other)] = torch.tensor(other)
+    return prefill(target.model, ids.to(device))[0]
 
 
 def _native(score: Score, items: Items, group: Group, source: Side, target: Side, beside: bool) -> _Native:
