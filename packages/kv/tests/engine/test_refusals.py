@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from .harness import RunningEngine, assert_same, wait_until
@@ -117,7 +119,12 @@ class TestErrors:
         body = {"model": "pilot", "prompt": prompt(20), "max_tokens": 30, "ignore_eos": True, "stream": True}
         with monkeypatch.context() as patch:
             patch.setattr(model, "forward", breaks_later)
-            text = engine.client.post("/v1/completions", json=body).text
+            with httpx.Client(base_url=engine.url, timeout=150) as client:
+                text = client.post("/v1/completions", json=body).text
+                # The connection lives on, as its headers promised: a reset here would hit the next request.
+                time.sleep(0.2)
+                kept = client._transport._pool.connections
+                assert [c.is_available() and not c.has_expired() for c in kept] == [True]
         assert "[DONE]" not in text
         objects = [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line]
         assert objects[-1]["error"]["code"] == "engine_error"

@@ -209,10 +209,14 @@ class StreamWriter:
         await self._response.write_eof()
 
     async def fail(self, error: ApiError) -> None:
-        """Says what broke; without an end mark the stream cannot be taken for a whole one."""
+        """Says what broke; without an end mark the stream cannot be taken for a whole one.
+
+        The body ends properly: the headers promised a connection that lives on, and a client that sent
+        its next request while this end closed it would get a reset instead of an answer.
+        """
         self._parts.append(f"data: {json.dumps(error.body())}\n\n".encode())
         await self.flush()
-        self._response.force_close()
+        await self._response.write_eof()
 
     def _let_go(self) -> None:
         if self._held is not None:
