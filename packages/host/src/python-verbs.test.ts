@@ -23,6 +23,12 @@ it("gives up on a driver that never answers, and says where to look", async () =
   await expect(askDoctor(home, 300)).rejects.toMatchObject({ code: "DOCTOR_HANGS", exitCode: 4 });
 });
 
+it("gives up on a model whose files never come, as askDoctor does on a driver", async () => {
+  const home = await python("sleep 60 & wait");
+  const failure = { code: "INSPECTION_HANGS", exitCode: 5 };
+  await expect(inspectModel(home, folder, 300)).rejects.toMatchObject(failure);
+});
+
 it("passes on a GPU that could not be read, with its reason", async () => {
   const device = { vendor: "nvidia", name: "NVIDIA GPU", capability: null, problem: "NVML error 18: reboot" };
   const event = {

@@ -21,9 +21,21 @@ export class PythonFailure extends Error {
   }
 }
 
+/** Reading hundreds of GiB of weights for their digest takes its time; a disk that is gone takes for ever. */
+const INSPECTION_PATIENCE_MS = 1_800_000;
+
 /** Facts of the model in `folder`. Errors: PythonFailure. */
-export async function inspectModel(home: PythonHome, folder: string): Promise<ModelFacts> {
-  return (await oneAnswer(home, ["inspect", folder], InspectionEvent)).facts;
+export async function inspectModel(
+  home: PythonHome,
+  folder: string,
+  patienceMs = INSPECTION_PATIENCE_MS,
+): Promise<ModelFacts> {
+  const late = new PythonFailure(
+    "INSPECTION_HANGS",
+    `its files could not be read within ${patienceMs / 1000} s; look at the disk they lie on, and try again: files of 256 MiB and more that were read whole are remembered`,
+    ExitCode.unreadable,
+  );
+  return (await oneAnswer(home, ["inspect", folder], InspectionEvent, { ms: patienceMs, late })).facts;
 }
 
 /** A driver that is broken may never answer; a healthy one does within seconds, and torch within tens. */
@@ -34,14 +46,19 @@ export async function askDoctor(
   home: PythonHome,
   patienceMs = DOCTOR_PATIENCE_MS,
 ): Promise<z.infer<typeof DoctorEvent>> {
-  return oneAnswer(home, ["doctor"], DoctorEvent, patienceMs);
+  const late = new PythonFailure(
+    "DOCTOR_HANGS",
+    `this host's GPU driver gave no answer within ${patienceMs / 1000} s; look at nvidia-smi or amd-smi`,
+    ExitCode.noAccelerator,
+  );
+  return oneAnswer(home, ["doctor"], DoctorEvent, { ms: patienceMs, late });
 }
 
 async function oneAnswer<T extends z.ZodType>(
   home: PythonHome,
   args: string[],
   schema: T,
-  patienceMs?: number,
+  patience: { ms: number; late: PythonFailure },
 ): Promise<z.infer<T>> {
   const events: unknown[] = [];
   const log: string[] = [];
@@ -50,26 +67,22 @@ async function oneAnswer<T extends z.ZodType>(
     onNoise: (line) => log.push(line),
     onLog: (line) => log.push(line),
   });
-  let late = false;
-  const giveUp = () => {
-    late = true;
-    void run.end(0);
-  };
-  const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
-  const exit = await run.done.finally(() => clearTimeout(timer));
+  let timer: NodeJS.Timeout | undefined;
+  // A process that waits for a device or a lost disk cannot always be killed: it is not waited for.
+  const patienceEnds = new Promise<null>((resolve) => {
+    timer = setTimeout(() => {
+      void run.end(0);
+      resolve(null);
+    }, patience.ms);
+  });
+  const exit = await Promise.race([run.done, patienceEnds]).finally(() => clearTimeout(timer));
   for (const event of events) {
     const answer = schema.safeParse(event);
     if (answer.success) return answer.data;
     const failed = Failed.safeParse(event);
     if (failed.success) throw new PythonFailure(failed.data.code, failed.data.message, failed.data.exit_code);
   }
-  if (late) {
-    throw new PythonFailure(
-      "DOCTOR_HANGS",
-      `this host's GPU driver gave no answer within ${(patienceMs ?? 0) / 1000} s; look at nvidia-smi or amd-smi`,
-      ExitCode.noAccelerator,
-    );
-  }
+  if (exit === null) throw patience.late;
   const last = log.at(-1) ?? "it printed nothing";
   throw new PythonFailure(
     "PYTHON_DIED",

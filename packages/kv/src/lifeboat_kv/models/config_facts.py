@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
+from .regular_file import read_regular
 
 _LARGEST_FILE = 16 << 20
 _LARGEST_NUMBER = 1 << 31
@@ -55,10 +56,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise ModelError("CONFIG_UNREADABLE", f"there is no model folder at {folder}")
     try:
-        if file.stat().st_size > _LARGEST_FILE:
-            raise ValueError("it is too large to be what its name says")
         # NaN and Infinity become texts: harmless where nobody needs them, and no number where one is needed.
-        config = json.loads(file.read_text(encoding="utf-8"), parse_constant=str, parse_float=_finite)
+        text = read_regular(file, _LARGEST_FILE).decode("utf-8")
+        config = json.loads(text, parse_constant=str, parse_float=_finite)
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError("CONFIG_UNREADABLE", f"{file} cannot be read: {_short(error)}") from error
     if not isinstance(config, dict):

@@ -8,13 +8,15 @@ import json
 import os
 from pathlib import Path
 
+from .regular_file import open_regular
+
 _WORTH_REMEMBERING = 256 << 20
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
-    """sha256 of a file's bytes, hex."""
+    """sha256 of a regular file's bytes, hex. Errors: OSError."""
     digest = hashlib.sha256()
-    with open(path, "rb") as handle:
+    with open_regular(path) as handle:
         while chunk := handle.read(1 << 22):
             digest.update(chunk)
     return digest.hexdigest()

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import ModelError
 from .config_facts import config_facts, named, read_config
 from .digest_cache import cached_digest
+from .regular_file import open_regular, read_regular
 
 _MAX_JSON = 256 << 20
 # Parts of tokenizer.json that change nothing about which ids a text gets.
@@ -86,7 +87,7 @@ def tokenizer_digest(folder: Path) -> str | None:
     give the digest of the files that stand in its place, which no tokenizer.json equals.
     """
     file = folder / "tokenizer.json"
-    if not file.is_file():
+    if not file.exists():
         return _older_digest(folder)
     try:
         content = _load_json(file)
@@ -102,7 +103,7 @@ def tokenizer_digest(folder: Path) -> str | None:
 
 
 def _older_digest(folder: Path) -> str | None:
-    files = [folder / name for name in _OLDER_TOKENIZERS if (folder / name).is_file()]
+    files = [folder / name for name in _OLDER_TOKENIZERS if (folder / name).exists()]
     if not files:
         return None
     try:
@@ -113,9 +114,7 @@ def _older_digest(folder: Path) -> str | None:
 
 
 def _load_json(file: Path) -> Any:
-    if file.stat().st_size > _MAX_JSON:
-        raise ValueError("it is too large to be what its name says")
-    return json.loads(file.read_text(encoding="utf-8"))
+    return json.loads(read_regular(file, _MAX_JSON).decode("utf-8"))
 
 
 def _tensor_headers(files: list[Path]) -> dict[str, tuple[int, str]]:
@@ -136,8 +135,8 @@ def _tensor_headers(files: list[Path]) -> dict[str, tuple[int, str]]:
 
 
 def _header(file: Path) -> dict[str, tuple[int, str]]:
-    total = file.stat().st_size
-    with open(file, "rb") as handle:
+    with open_regular(file) as handle:
+        total = os.fstat(handle.fileno()).st_size
         (size,) = struct.unpack("<Q", handle.read(8))
         if size > min(_MAX_JSON, total - 8):
             raise ValueError("its header is longer than the file")
@@ -170,7 +169,7 @@ def _bits_of(dtype: str) -> int:
 def _shards(folder: Path) -> set[str]:
     """File names in the folder's weight index; empty without one."""
     file = folder / "model.safetensors.index.json"
-    if not file.is_file():
+    if not file.exists():
         return set()
     try:
         return {str(name) for name in _load_json(file)["weight_map"].values()}

@@ -13,6 +13,7 @@ from ..errors import ModelError, NumericsError
 from ..host.precision import dtype_for
 from ..host.resources import as_resource_error
 from .facts import weight_files
+from .regular_file import irregular
 
 
 def load_model(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> Any:
@@ -23,6 +24,7 @@ def load_model(path: str | os.PathLike[str], device: torch.device | str = "cpu")
     folder = Path(path)
     if not weight_files(folder):
         raise ModelError("MODEL_UNREADABLE", f"{folder} holds no safetensors weights")
+    _refuse_irregular(folder, "MODEL_UNREADABLE")
     try:
         model = AutoModelForCausalLM.from_pretrained(
             folder,
@@ -45,6 +47,7 @@ def load_model(path: str | os.PathLike[str], device: torch.device | str = "cpu")
 
 def load_tokenizer(path: str | os.PathLike[str]) -> Any:
     """The tokenizer in folder `path`. Errors: ModelError TOKENIZER_UNREADABLE."""
+    _refuse_irregular(Path(path), "TOKENIZER_UNREADABLE")
     try:
         return AutoTokenizer.from_pretrained(Path(path), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # see load_model
@@ -53,6 +56,12 @@ def load_tokenizer(path: str | os.PathLike[str]) -> Any:
         raise ModelError(
             "TOKENIZER_UNREADABLE", f"the tokenizer in {path} cannot be loaded: {first_line(error)}"
         ) from error
+
+
+def _refuse_irregular(folder: Path, code: str) -> None:
+    """The library opens whatever bears a known name, and would wait for a pipe for ever."""
+    if odd := irregular(folder):
+        raise ModelError(code, f"{odd} is not a regular file: remove it from the model folder")
 
 
 def first_line(error: Exception) -> str:
