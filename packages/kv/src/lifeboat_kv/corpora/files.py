@@ -11,10 +11,12 @@ from typing import Any
 from ..errors import CorpusError
 from ..models.digest_cache import cached_digest
 from .reading import SUFFIXES
+from .regular import open_regular
 
 MOST_BYTES = 64 << 30
 _MOST_FILES = 10_000
 _DEEPEST = 3
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,12 @@ class Shard:
 def shard(path: Path, name: str) -> Shard:
     """Takes a file's digest. Errors: CorpusError CORPUS_UNREADABLE."""
     try:
+        open_regular(path, name).close()
         state = _state(path)
+        if state[0] > MOST_BYTES:
+            raise CorpusError(
+                "CORPUS_UNREADABLE", f"{name} is over {MOST_BYTES >> 30} GiB: name a part of it"
+            )
         return Shard(name, path, cached_digest(path), state[0], state)
     except OSError as error:
         raise CorpusError("CORPUS_UNREADABLE", f"{name} cannot be read ({error.strerror})") from error
@@ -54,6 +61,8 @@ def shards_of(path: Path) -> list[Shard]:
                 f"{path.name} is none of {', '.join(SUFFIXES)}: convert it to one",
             )
         found = [(path, path.name)]
+    elif not path.is_dir():
+        raise CorpusError("CORPUS_UNREADABLE", f"{path.name} is neither a file nor a folder: name another")
     else:
         found = [(file, file.relative_to(path).as_posix()) for file in _below(path)]
     if not found:
@@ -76,6 +85,19 @@ def digest_of(shards: list[Shard]) -> str:
     if len(shards) == 1:
         return shards[0].sha256
     return hashlib.sha256("\n".join(sorted(s.sha256 for s in shards)).encode()).hexdigest()
+
+
+def joint_digest(shards: list[Shard]) -> str:
+    """sha256 of all files' bytes, one after the other. Errors: CorpusError CORPUS_UNREADABLE."""
+    digest = hashlib.sha256()
+    for one in shards:
+        try:
+            with open_regular(one.path, one.name) as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+        except OSError as error:
+            raise CorpusError("CORPUS_UNREADABLE", f"{one.name} cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
 
 
 def facts_of(shards: list[Shard], most: int = 200) -> list[dict[str, Any]]:

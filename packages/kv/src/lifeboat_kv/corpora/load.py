@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 from collections import Counter
@@ -15,14 +13,16 @@ from typing import Any
 from ..errors import CorpusError, UsageError
 from .deal import check_disjoint, deal
 from .document import LONGEST_DOCUMENT, Document
-from .files import Shard, digest_of, facts_of, shard, shards_of
+from .files import Shard, digest_of, facts_of, joint_digest, shard, shards_of
 from .hub import fetch, hub_from_environment
 from .hub_http import HubHttp
 from .long_texts import long_file_texts, spare_texts
+from .manifest import MANIFEST, read_manifest
 from .name import HubName, parse_name
 from .overlap import Union, related
 from .reading import documents_of
 from .register import default_store, register
+from .regular import inside
 from .selection import ROOM, Selection
 from .sequence import SHORTEST_PREFIX, SPLITS, Corpus, Note, Sequence, Sizes
 from .tokenise import BATCH, sequences_of
@@ -113,16 +113,12 @@ def _located(
             f"there is no corpus at {path}: give bundled, a file, a folder, fineweb-edu or hub:owner/name",
         )
     key = str(path.resolve())
-    if path.is_dir() and (path / "manifest.json").exists():
-        manifest = _manifest(path)
-        sizes = Sizes().replaced(manifest.get("defaults", {})).replaced(wanted)
-        shards = [shard(path / f"{part}.jsonl", f"{part}.jsonl") for part in ("fit", "probes")]
-        digest = hashlib.sha256()
-        for one in shards:
-            digest.update(one.path.read_bytes())
+    if path.is_dir() and os.path.lexists(path / MANIFEST):
+        manifest = read_manifest(path)
+        sizes = Sizes().replaced(manifest.defaults).replaced(wanted)
+        shards = [shard(inside(path, name), name) for name in ("fit.jsonl", "probes.jsonl")]
         pools = ((("select", "fit"), shards[:1]), (("gate", "report"), shards[1:]))
-        name = str(manifest.get("name") or path.name)
-        return _Source(name, key, digest.hexdigest(), sizes, pools, {"files": facts_of(shards)})
+        return _Source(manifest.name, key, joint_digest(shards), sizes, pools, {"files": facts_of(shards)})
     shards = shards_of(path)
     origin = {"files": facts_of(shards)}
     return _Source(path.name, key, digest_of(shards), Sizes().replaced(wanted), ((every, shards),), origin)
@@ -264,19 +260,3 @@ def _tidied(splits: dict[str, list[Sequence]]) -> dict[str, list[Sequence]]:
         ]
         for name, rows in splits.items()
     }
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise CorpusError(
-            "CORPUS_UNREADABLE",
-            f"{folder.name}/manifest.json cannot be read ({error}): mend or remove it",
-        ) from error
-    defaults = manifest.get("defaults", {}) if isinstance(manifest, dict) else None
-    if not isinstance(defaults, dict):
-        raise CorpusError(
-            "CORPUS_UNREADABLE", f"{folder.name}/manifest.json holds no JSON object with defaults: mend it"
-        )
-    return manifest

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 
 from .overlap import fingerprints
 from .reading import documents_of
+from .regular import inside
 from .sequence import Sequence
 from .tokenise import sequences_of
 
@@ -28,10 +31,10 @@ def long_file_texts(folder: Path, tokenizer: Any, splits: Mapping[str, list[Sequ
     A text that holds a sequence of `splits`, anywhere in it and whatever its whitespace, is left out;
     single passages it may share. Errors: CorpusError.
     """
-    file = folder / LONG_FILE
-    if not (file.is_file() and (folder / "manifest.json").is_file()):
+    if not (os.path.lexists(folder / LONG_FILE) and (folder / "manifest.json").is_file()):
         return []
-    documents = list(documents_of(file, LONG_FILE, None, _WHOLE, None))[:_MOST_KEPT]
+    file = inside(folder, LONG_FILE)
+    documents = list(islice(documents_of(file, LONG_FILE, None, _WHOLE, None), _MOST_KEPT))
     whole = [s for found in sequences_of(documents, tokenizer, _WHOLE) for s in found]
     marks = [fingerprints(_text(s, tokenizer)) for rows in splits.values() for s in rows]
     marks = [m for m in marks if m.size]

@@ -13,6 +13,7 @@ from typing import IO, Any
 from ..errors import CorpusError
 from .document import LONGEST_DOCUMENT, Document, document_of
 from .parquet import parquet_documents
+from .regular import open_regular
 
 SUFFIXES = (".txt", ".jsonl", ".jsonl.gz", ".json.gz", ".parquet")
 LONGEST_LINE = 16 << 20
@@ -33,13 +34,13 @@ def documents_of(
         if name.endswith(".parquet"):
             yield from parquet_documents(file, name, column)
         elif name.endswith(".txt"):
-            with open(file, "rb") as raw:
+            with open_regular(file, name) as raw:
                 yield from _sections(raw, name, section, whole)
         elif name.endswith(".gz"):
-            with gzip.open(file, "rb") as raw:
+            with open_regular(file, name) as packed, gzip.open(packed) as raw:
                 yield from _lines(raw, name, column)  # type: ignore[arg-type]
         else:
-            with open(file, "rb") as raw:
+            with open_regular(file, name) as raw:
                 yield from _lines(raw, name, column)
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(
