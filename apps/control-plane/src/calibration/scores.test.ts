@@ -62,12 +62,14 @@ describe("what a run measured is stored and comes back", () => {
         event.type === "counts" && event.arm === "mapper"
           ? {
               ...event,
-              sequences: event.sequences.map(({ first, early, late, ...row }) => ({
+              sequences: event.sequences.map((row) => ({
                 ...row,
-                first,
-                early,
-                late,
-                points: [{ prefix: 64, first, early, late }],
+                points: row.prefixes.map((prefix) => ({
+                  prefix,
+                  first: { agree: 1, total: 1 },
+                  early: { agree: 15, total: 15 },
+                  late: { agree: 48, total: 48 },
+                })),
               })),
             }
           : event,
@@ -87,7 +89,10 @@ describe("what a run measured is stored and comes back", () => {
     expect(assessment).toMatchObject({
       verdict: "CLEARED",
       retention: { value: 1, n: SEQUENCES },
-      by_prefix: { "64-127": { retention: 1, n: SEQUENCES } },
+      by_prefix: {
+        "64-127": { retention: 1, n: SEQUENCES },
+        "256-511": { retention: 1, n: SEQUENCES },
+      },
     });
     expect(assessment?.long).toMatchObject([
       { multiple: 4, arms: { mapper: { retention: 1, n: 16 }, zero_cache: { retention: 0 } } },
@@ -166,7 +171,7 @@ describe("counts that allow no verdict end the run as FAILED, with no score and 
       (events) => events.filter((event) => event.type !== "counts" || event.arm !== "shuffled_heads"),
       /the arm shuffled_heads has no counts/,
     ],
-    ["a sequence comes twice", and(counts("mapper", [sequence(3, 1)])), /71 sequences|sequences were sent/],
+    ["a sequence comes twice", and(counts("mapper", [sequence(3, 1)])), /101 sequences|sequences were sent/],
     [
       "an arm saw other sequences",
       and(counts("zero_cache", [sequence(SEQUENCES + 1, 1)])),

@@ -41,11 +41,22 @@ export function sequence(index: number, share: number, extra: Partial<SequenceCo
   };
 }
 
-/** The least for which every bucket holds the 200 positions that a verdict needs. */
-export const SEQUENCES = 70;
+/** The least that a verdict takes. */
+export const SEQUENCES = 100;
 
 function many(n: number, share: number): SequenceCounts[] {
   return Array.from({ length: n }, (_, i) => sequence(i, share));
+}
+
+const PILOT_ALONE = 0.6;
+
+/** The mapper's rows: what it recovered and lost follows from its own agreement and the pilot's. */
+function mapped(share: number): SequenceCounts[] {
+  const agreed = ({ first, early, late }: SequenceCounts) => first.agree + early.agree + late.agree;
+  const net = agreed(sequence(0, share)) - agreed(sequence(0, PILOT_ALONE));
+  const rescue = { recovered: Math.max(net, 0), lost: Math.max(-net, 0) };
+  const report = many(8, share).map((row) => ({ ...row, id: `r${row.id}`, split: "report" as const }));
+  return [...many(SEQUENCES, share).map((row) => ({ ...row, ...rescue })), ...report];
 }
 
 export interface RunShape {
@@ -62,14 +73,14 @@ export interface RunShape {
 export function runEvents(artifact: Buffer, shape: RunShape): CalibrationEvent[] {
   const base = { v: 1 as const, at: AT };
   const arms: [string, SequenceCounts[]][] = [
-    ["mapper", many(SEQUENCES, shape.share)],
+    ["mapper", mapped(shape.share)],
     ["identity", many(SEQUENCES, shape.identity ?? 1)],
     ["self_map", many(SEQUENCES, shape.selfMap ?? 1)],
     ["zero_cache", many(SEQUENCES, 0.2)],
     ["other_sequence", many(SEQUENCES, 0.4)],
     ["no_rerotation", many(SEQUENCES, 0.5)],
     ["shuffled_heads", many(SEQUENCES, 0.3)],
-    ["pilot_alone", many(SEQUENCES, 0.6)],
+    ["pilot_alone", many(SEQUENCES, PILOT_ALONE)],
   ];
   return [
     {

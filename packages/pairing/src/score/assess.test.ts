@@ -8,6 +8,7 @@ describe("retention", () => {
   it("pools positions within a bucket and then takes the mean of the three", () => {
     const rows = many(100, 1).map((row, i) => ({
       ...row,
+      prefixes: [64, 96, 128, 256],
       first: { agree: i < 50 ? 4 : 0, total: 4 },
       early: { agree: i === 0 ? 10 : 0, total: i === 0 ? 10 : 30 },
       late: { agree: 90, total: 100 },
@@ -45,17 +46,17 @@ describe("the gate", () => {
   });
 
   const cut = fc.integer({ min: 0, max: 10 }).map((agree) => agree / 10);
-  const shares = fc.array(cut, { minLength: 70, maxLength: 70 });
+  const shares = fc.array(cut, { minLength: 100, maxLength: 100 });
   it("never lets more through as it rises, and never hears the report or the long rows", () => {
     fc.assert(
       fc.property(shares, fc.double({ min: 0.01, max: 1, noNaN: true }), shares, (given, gate, other) => {
-        const own = many(70, (i) => given[i] ?? 0);
+        const own = many(100, (i) => given[i] ?? 0);
         const base = assess(input(own, { gate }));
         if (base.verdict === "BELOW_GATE") {
           const higher = (gate + 1) / 2;
           expect(assess(input(own, { gate: higher })).verdict).toBe("BELOW_GATE");
         }
-        const report = many(70, (i) => other[i] ?? 0, { split: "report" }).map((row) => ({
+        const report = many(100, (i) => other[i] ?? 0, { split: "report" }).map((row) => ({
           ...row,
           id: `r${row.id}`,
         }));
@@ -98,6 +99,12 @@ describe("bounds of the arms", () => {
   it("refuses probes that are too short or blind", () => {
     const short = assess(input(many(60, 1)));
     expect(short.failure?.code).toBe("PROBES_TOO_SHORT");
+    const few = assess(input(many(99, 1)));
+    expect(few.failure).toMatchObject({
+      code: "PROBES_TOO_SHORT",
+      message: expect.stringMatching(/99 sequences .+ needs 100\. Use a corpus with more texts/),
+    });
+    expect(few.verdict).toBeNull();
     expect(code({ other_sequence: many(100, 0.8) })).toBe("PROBES_BLIND");
     expect(code({ zero_cache: many(100, 0.8) })).toBe("PROBES_BLIND");
   });

@@ -31,6 +31,8 @@ export const IDENTITY_BOUND = { float32: 0.999, bfloat16: 0.99 } as const;
 export const SELF_MAP_BOUND = 0.98;
 export const BLIND_ABOVE = 0.7;
 export const LEAST_POSITIONS = 200;
+/** An interval by bootstrap over fewer sequences is not to be trusted; a run has 256 by default. */
+export const LEAST_SEQUENCES = 100;
 
 /**
  * Gate, bounds and warnings applied to a calibration's counts: the one place where a verdict is made. Errors:
@@ -99,6 +101,11 @@ function findFailure(
   const { first, early, late } = pooled.totals;
   if (Math.min(first, early, late) < LEAST_POSITIONS) {
     const message = `The probes are too short: ${first} / ${early} / ${late} positions in the buckets 1 / 2-16 / 17-64, and each needs ${LEAST_POSITIONS}. Use a corpus with more or longer sequences.`;
+    return { code: "PROBES_TOO_SHORT", message };
+  }
+  const sequences = inSplit(input.counts.mapper, "gate").length;
+  if (sequences < LEAST_SEQUENCES) {
+    const message = `The probes are too short: ${sequences} sequences in the gate split, and the interval needs ${LEAST_SEQUENCES}. Use a corpus with more texts.`;
     return { code: "PROBES_TOO_SHORT", message };
   }
   if (blind > BLIND_ABOVE) {

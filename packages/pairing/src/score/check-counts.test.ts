@@ -110,8 +110,21 @@ describe("a verdict is not possible", () => {
           },
         ],
       },
+      { prefixes: [] },
+      { prefixes: [64, 128, 192, 256, 320] },
+      { prefixes: [64, 128] },
+      { early: { agree: 45, total: 46 } },
+      { late: { agree: 144, total: 145 } },
     ];
     for (const changes of odd) expect(refusal(first("mapper", changes))).toBe("COUNT_IMPOSSIBLE");
+  });
+  it("from one text that counts more positions than its hand-over points have", () => {
+    const whole = { agree: 200, total: 200 };
+    const one = many(1, 1, { prefixes: [64], first: whole, early: whole, late: whole });
+    expect(() => assess(input(one))).toThrow(/counts 200 positions where at most 1 can be/);
+    const crowded = { prefix: 64, first: { agree: 3, total: 3 }, early: { agree: 45, total: 45 } };
+    const points = [{ ...crowded, late: { agree: 144, total: 144 } }];
+    expect(refusal(first("mapper", { points }))).toBe("COUNT_IMPOSSIBLE");
   });
   it("whatever number of whatever arm is spoilt", () => {
     const spoilt = fc.constantFrom(Number.NaN, -1, 0.5, Number.NEGATIVE_INFINITY);

@@ -8,6 +8,11 @@ export type RefusedBecause =
   | "SPLITS_OVERLAP"
   | "COUNT_IMPOSSIBLE";
 
+/** Positions that one hand-over point can count: the first, 2 to 16, 17 to 64. */
+const MOST_PER_POINT = { first: 1, early: 15, late: 48 } as const;
+/** Hand-over points of a sequence that is not a long one. */
+const MOST_POINTS = 4;
+
 /** The plain ridge is its own arm, except where it is what was fitted. */
 export const PLAIN_RIDGE = "ridge";
 
@@ -103,11 +108,17 @@ function checkSame(arm: string, rows: SequenceCounts[], gate: Map<string, Sequen
 function checkRow(arm: string, row: SequenceCounts): void {
   const impossible = (what: string) =>
     refused("COUNT_IMPOSSIBLE", `sequence ${row.id} of the arm ${arm} ${what}`, { arm, sequence: row.id });
+  const points = row.prefixes.length;
+  if (points === 0 || (row.split !== "long" && points > MOST_POINTS))
+    throw impossible(`has ${points} hand-over points`);
   for (const part of [row, ...(row.points ?? [])]) {
     for (const bucket of BUCKETS) {
       const { agree, total } = part[bucket];
       if (!isCount(agree) || !isCount(total)) throw impossible(`counts ${agree} of ${total}`);
       if (agree > total) throw impossible(`counts ${agree} agreements of ${total}`);
+      // Without this one text could count as many positions as it liked and stand for a whole corpus.
+      const most = MOST_PER_POINT[bucket] * (part === row ? points : 1);
+      if (total > most) throw impossible(`counts ${total} positions where at most ${most} can be`);
     }
   }
   const lengths = [...row.prefixes, ...(row.points ?? []).map((point) => point.prefix)];
