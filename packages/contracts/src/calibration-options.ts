@@ -23,12 +23,15 @@ export type MethodName = keyof typeof METHODS;
 export const MethodChoice = z.enum(["default", ...(Object.keys(METHODS) as MethodName[])]);
 export type MethodChoice = z.infer<typeof MethodChoice>;
 
+/** Tokens of a sequence at most, where no model says its context; packages/kv refuses more too. */
+export const LONGEST_SEQ_LEN = 1_048_576;
+
 /** Everything else a run may be asked for; it travels with the run to the worker and becomes the job's flags. */
 export const CalibrationOptions = z.object({
   /** Adds the rows at 32 times the fitted length. */
   long: z.boolean().optional(),
   sequences: z.number().int().min(1).optional(),
-  seq_len: z.number().int().min(1).optional(),
+  seq_len: z.number().int().min(1).max(LONGEST_SEQ_LEN).optional(),
   seed: z.number().int().min(0).optional(),
   corpus_column: CorpusColumn.optional(),
 });

@@ -66,6 +66,14 @@ def by_arm(events: list[dict]) -> dict[str, dict]:
     return {e["arm"]: e for e in events if e["type"] == "metric" and e["name"] == "retention"}
 
 
+@pytest.mark.parametrize("seq_len", [4097, (1 << 53) - 1])
+def test_a_length_beyond_the_shared_context_is_refused_however_short_the_texts(made, seq_len: int) -> None:
+    with pytest.raises(UsageError) as raised:
+        run(made, sizes={"seq_len": seq_len})
+    assert raised.value.code == "BAD_SEQ_LEN" and "4096 tokens" in raised.value.message
+    assert run.events == []
+
+
 def test_the_way_of_the_events(events) -> None:
     assert events[0]["type"] == "started" and events[-1]["type"] == "result"
     assert all(e["v"] == 1 and "at" in e for e in events)

@@ -15,7 +15,7 @@ from lifeboat_kv.errors import EXIT_IMPOSSIBLE_PAIR, RopeError, UsageError
 from lifeboat_kv.models.side import Side
 from lifeboat_kv.moments.capture import prefill
 from lifeboat_kv.rotation.rope import HALF_SPLIT, INTERLEAVED, Rope, check_rotation
-from lifeboat_kv.score.footprint import check_reach, shared_context
+from lifeboat_kv.score.footprint import LONGEST_SEQ_LEN, check_reach, check_seq_len, shared_context
 
 OLD = 64
 SMALL = {
@@ -232,6 +232,11 @@ def test_sequences_and_answers_must_fit_into_context_and_frequencies() -> None:
         with pytest.raises(UsageError) as raised:
             check_reach(longest, *pair)
         assert raised.value.code == "BAD_SEQ_LEN" and "--seq-len" in raised.value.message
+    for fitting, context in ((OLD, OLD), (LONGEST_SEQ_LEN, None), (LONGEST_SEQ_LEN, 1 << 30)):
+        check_seq_len(fitting, context)
+        with pytest.raises(UsageError) as raised:
+            check_seq_len(fitting + 1, context)
+        assert (raised.value.code, raised.value.exit_code) == ("BAD_SEQ_LEN", 2)
 
 
 def test_a_model_held_to_its_long_frequencies_keeps_them_for_short_sequences() -> None:

@@ -42,6 +42,8 @@ describe("options of calibrate", () => {
     [{ corpusColumn: "" }, /--corpus-column: /],
     [{ corpusColumn: "-x" }, /--corpus-column: /],
     [{ sequences: "0" }, /--sequences 0/],
+    [{ seqLen: "1048577" }, /--seq-len 1048577 is more than 1048576/],
+    [{ seqLen: "9007199254740991" }, /--seq-len 9007199254740991/],
     [{ sourceModel: "" }, /--source-model/],
   ])("%o is wrong usage, said in one line", (wrong, message) => {
     expect(() => readOptions({ ...given, ...wrong })).toThrow(message);

@@ -1,4 +1,10 @@
-import { type CalibrationOptions, CorpusColumn, METHODS, MethodChoice } from "@helm/contracts";
+import {
+  type CalibrationOptions,
+  CorpusColumn,
+  LONGEST_SEQ_LEN,
+  METHODS,
+  MethodChoice,
+} from "@helm/contracts";
 import { DEFAULT_GATE } from "@helm/pairing";
 import { usage } from "../../failure";
 
@@ -52,7 +58,7 @@ export function gateOf(options: CalibrateOptions): number {
 function jobOptions(raw: RawOptions): CalibrationOptions {
   const options: CalibrationOptions = {
     sequences: count("--sequences", raw.sequences, 1),
-    seq_len: count("--seq-len", raw.seqLen, 1),
+    seq_len: count("--seq-len", raw.seqLen, 1, LONGEST_SEQ_LEN),
     seed: count("--seed", raw.seed, 0),
     ...(raw.corpusColumn !== undefined && { corpus_column: column(raw.corpusColumn) }),
     ...(raw.long === true && { long: true }),
@@ -60,8 +66,8 @@ function jobOptions(raw: RawOptions): CalibrationOptions {
   return options;
 }
 
-function count(name: string, given: RawOptions[string], least: number): number | undefined {
-  return given === undefined ? undefined : whole(name, String(given), least);
+function count(name: string, given: RawOptions[string], least: number, most?: number): number | undefined {
+  return given === undefined ? undefined : whole(name, String(given), least, most);
 }
 
 function column(given: string | boolean): string {
@@ -76,11 +82,12 @@ function readGate(given: string): number {
   return gate;
 }
 
-function whole(name: string, given: string, least: number): number {
+function whole(name: string, given: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = Number(given);
   if (!/^\d+$/.test(given) || value < least || !Number.isSafeInteger(value)) {
     throw usage(`${name} ${given} is no whole number from ${least} on.`);
   }
+  if (value > most) throw usage(`${name} ${given} is more than ${most}, the most that is taken.`);
   return value;
 }
 

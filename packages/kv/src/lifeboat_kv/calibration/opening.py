@@ -31,7 +31,7 @@ from ..models.pair_check import check_pair
 from ..models.side import Side
 from ..moments.passes import Pass, Widths, batch_within, plan_passes
 from ..rotation.rope import Rope, check_rotation
-from ..score.footprint import check_reach
+from ..score.footprint import check_reach, check_seq_len, shared_context
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,8 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
     target_facts = inspect_model(options.target_model)
     check_pair(source_facts, target_facts)
     check_k(options.k, int(source_facts["num_hidden_layers"]))
+    stated = [facts["max_position_embeddings"] for facts in (source_facts, target_facts)]
+    check_seq_len(options.sizes.get("seq_len", 0), min((int(c) for c in stated if c), default=None))
     budget = memory_budget(source_facts, target_facts, device)
     tokenizer = load_tokenizer(options.target_model)
     corpus = load_corpus(
@@ -137,6 +139,7 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
         use_grouped_attention(models[-1])
         events.progress(done, 2, "models")
     source, target = (_turning(model) for model in models)
+    check_seq_len(corpus.sizes.seq_len, shared_context(source, target))
     check_reach(max(len(s.tokens) for split in corpus.splits.values() for s in split), source, target)
     head = constant_head(target.model, target.rope, template_head(tokenizer))
     return Run(

@@ -10,6 +10,8 @@ from .points import ANSWER_TOKENS
 # Caches held at once in terms of the target's own: it, the mapped content, an arm, and what made it.
 _TARGET_CACHES = 4
 _ACTIVATIONS = 8
+# The most that is taken where no model says its context; packages/contracts holds requests to it too.
+LONGEST_SEQ_LEN = 1 << 20
 
 
 def bytes_a_token(source: Side, target: Side) -> int:
@@ -39,6 +41,20 @@ def check_reach(longest: int, source: Side, target: Side) -> None:
             "BAD_SEQ_LEN",
             f"sequences of {longest} tokens and answers after them exceed the context of {context} tokens: "
             f"use --seq-len {most}",
+        )
+
+
+def check_seq_len(seq_len: int, context: int | None) -> None:
+    """`seq_len` as it was asked for must lie in `context` (None: unsaid), however short the texts are.
+
+    Errors: UsageError BAD_SEQ_LEN.
+    """
+    most = min(LONGEST_SEQ_LEN, context or LONGEST_SEQ_LEN)
+    if seq_len > most:
+        raise UsageError(
+            "BAD_SEQ_LEN",
+            f"--seq-len {seq_len} is beyond the {most} tokens that both models can hold: "
+            f"use at most {max(1, most - ANSWER_TOKENS)}, which leaves room for answers",
         )
 
 
