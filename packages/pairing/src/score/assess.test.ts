@@ -125,16 +125,22 @@ describe("prefix gain", () => {
 });
 
 describe("against the pilot", () => {
-  const warnings = (extra: Partial<SequenceCounts>) => assess(input(many(100, 1, extra))).warnings;
+  const warnings = (extra: Partial<SequenceCounts>, share = 1) =>
+    assess(input(many(100, share, extra))).warnings;
   it("warns where rescue or gold are not above zero, by the right name", () => {
     expect(warnings({})).toEqual([]);
-    expect(warnings({ recovered: 2, lost: 5 })).toEqual(["NOT_ABOVE_PILOT"]);
+    expect(warnings({}, 0.6)).toEqual(["NOT_ABOVE_PILOT"]);
     expect(warnings({ gold_gain: -1, native_gold_gain: 2 })).toEqual(["NOT_ABOVE_PILOT"]);
     expect(warnings({ gold_gain: -1, native_gold_gain: -1 })).toEqual(["TARGET_NOT_BETTER"]);
     expect(warnings({ recovered: null, lost: null })).toEqual(["NOT_ABOVE_PILOT"]);
   });
+  it("is not passed by a run without gold, or with the gold of a few chosen texts", () => {
+    expect(warnings({ gold_gain: null, native_gold_gain: null })).toEqual(["NOT_ABOVE_PILOT"]);
+    const few = many(100, 1).map((row, i) => (i < 99 ? row : { ...row, gold_gain: null }));
+    expect(assess(input(few)).warnings).toEqual(["NOT_ABOVE_PILOT"]);
+  });
   it("never applies to a control", () => {
-    const result = assess(input(many(100, 1, { recovered: 0, lost: 9 }), { control: true }));
+    const result = assess(input(many(100, 1, { gold_gain: -1 }), { control: true }));
     expect(result.warnings).toEqual([]);
     expect(result.net_rescue).toBeNull();
   });
@@ -166,12 +172,9 @@ describe("the advice", () => {
     assess(input(many(100, share, changes), more)).advice?.map(({ code }) => code);
   it("says what to do after each warning and below the gate, and nothing where nothing is to be done", () => {
     expect(codes({}, 1)).toEqual([]);
-    expect(codes({ recovered: 0 }, 1)).toEqual(["NOT_ABOVE_PILOT"]);
-    expect(codes({}, 0.5)).toEqual(["BELOW_GATE"]);
-    expect(codes({ lost: 50 }, 0.5, { kvCosine: { k: 0.5, v: 0.5 } })).toEqual([
-      "NOT_ABOVE_PILOT",
-      "MAP_WRONG",
-    ]);
+    expect(codes({ gold_gain: -1 }, 1)).toEqual(["NOT_ABOVE_PILOT"]);
+    expect(codes({}, 0.8)).toEqual(["BELOW_GATE"]);
+    expect(codes({}, 0.5, { kvCosine: { k: 0.5, v: 0.5 } })).toEqual(["NOT_ABOVE_PILOT", "MAP_WRONG"]);
   });
 });
 

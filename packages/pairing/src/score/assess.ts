@@ -1,6 +1,7 @@
 import type { Assessment, DiagnosisThresholds, Verdict, Warning } from "@helm/contracts";
 import { adviceFor } from "./advice";
 import { byDomain, byPrefix, scoreOf } from "./arm-score";
+import { LEAST_SEQUENCES } from "./bootstrap";
 import { checkCounts, inSplit, PLAIN_RIDGE } from "./check-counts";
 import { DIAGNOSIS_THRESHOLDS, diagnose } from "./diagnosis";
 import { type LongLeftOut, longRows } from "./long-rows";
@@ -31,8 +32,6 @@ export const IDENTITY_BOUND = { float32: 0.999, bfloat16: 0.99 } as const;
 export const SELF_MAP_BOUND = 0.98;
 export const BLIND_ABOVE = 0.7;
 export const LEAST_POSITIONS = 200;
-/** An interval by bootstrap over fewer sequences is not to be trusted; a run has 256 by default. */
-export const LEAST_SEQUENCES = 100;
 
 /**
  * Gate, bounds and warnings applied to a calibration's counts: the one place where a verdict is made. Errors:

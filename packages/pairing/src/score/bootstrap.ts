@@ -2,6 +2,8 @@ import type { Columns } from "./pool";
 
 export const RESAMPLES = 2000;
 export const SEED = 0x4e1d;
+/** An interval over fewer sequences is not to be trusted; a run has 256 by default. */
+export const LEAST_SEQUENCES = 100;
 
 export interface Interval {
   low: number;

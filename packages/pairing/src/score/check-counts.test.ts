@@ -126,6 +126,21 @@ describe("a verdict is not possible", () => {
     const points = [{ ...crowded, late: { agree: 144, total: 144 } }];
     expect(refusal(first("mapper", { points }))).toBe("COUNT_IMPOSSIBLE");
   });
+  it("where recovered less lost is not the mapper's agreement less the pilot's, or is told of some alone", () => {
+    const pilot = input(many(100, 1)).counts.pilot_alone?.[0];
+    if (!pilot) throw new Error("no pilot");
+    const net = 192 - (pilot.first.agree + pilot.early.agree + pilot.late.agree);
+    const told = (recovered: number | null, lost: number | null) =>
+      refusal(first("mapper", { recovered, lost }));
+    expect(told(net, 0)).toBe(null);
+    expect(told(net + 1, 1)).toBe(null);
+    expect(told(net + 1, 0)).toBe("COUNT_IMPOSSIBLE");
+    expect(told(0, 0)).toBe("COUNT_IMPOSSIBLE");
+    expect(told(192, 192 - net + 1)).toBe("COUNT_IMPOSSIBLE");
+    expect(told(193, 193 - net)).toBe("COUNT_IMPOSSIBLE");
+    expect(told(null, null)).toBe("COUNT_IMPOSSIBLE");
+    expect(told(net, null)).toBe("COUNT_IMPOSSIBLE");
+  });
   it("whatever number of whatever arm is spoilt", () => {
     const spoilt = fc.constantFrom(Number.NaN, -1, 0.5, Number.NEGATIVE_INFINITY);
     const bucket = fc.constantFrom("first" as const, "early" as const, "late" as const);

@@ -41,7 +41,36 @@ export function checkCounts(counts: CountsByArm, run: { control: boolean; method
       throw refused("ARM_MISSING", `the arm ${arm} has no counts on the gate split`, { arm });
   }
   for (const [arm, rows] of arms) checkSame(arm, inSplit(rows, "gate"), gate);
+  for (const split of ["gate", "report"] as const)
+    checkRescue(inSplit(counts.mapper, split), inSplit(counts.pilot_alone, split));
   checkDisjoint([...gate.values()], inSplit(counts.mapper, "report"));
+}
+
+/**
+ * What the transfer recovered less what it lost is the mapper's agreement less the pilot's, sequence by sequence: it
+ * decides whether a pair is routed, so it is never taken on the run's word, nor of chosen sequences alone.
+ */
+function checkRescue(mapper: SequenceCounts[], pilot: SequenceCounts[]): void {
+  const alone = new Map(pilot.map((row) => [row.id, row]));
+  const told = mapper.filter((row) => row.recovered != null && row.lost != null);
+  const silent = mapper.find((row) => row.recovered == null || row.lost == null);
+  const impossible = (row: SequenceCounts, what: string) =>
+    refused("COUNT_IMPOSSIBLE", `sequence ${row.id} of the arm mapper ${what}`, {
+      arm: "mapper",
+      sequence: row.id,
+    });
+  if (silent && told.length > 0) throw impossible(silent, "does not say what was recovered and lost");
+  for (const row of told) {
+    const own = alone.get(row.id);
+    const { recovered, lost } = row;
+    if (!own || recovered == null || lost == null) continue;
+    if (recovered - lost !== agreed(row) - agreed(own) || lost > agreed(own))
+      throw impossible(row, `recovered ${recovered} and lost ${lost}, which its agreement does not bear out`);
+  }
+}
+
+function agreed(row: SequenceCounts): number {
+  return BUCKETS.reduce((sum, bucket) => sum + row[bucket].agree, 0);
 }
 
 /** By name, and by what the sequences hold where the run said it. */
@@ -123,8 +152,10 @@ function checkRow(arm: string, row: SequenceCounts): void {
   }
   const lengths = [...row.prefixes, ...(row.points ?? []).map((point) => point.prefix)];
   if (!lengths.every((length) => isCount(length) && length > 0)) throw impossible("has an impossible prefix");
+  const positions = BUCKETS.reduce((sum, bucket) => sum + row[bucket].total, 0);
   for (const count of [row.recovered, row.lost])
-    if (count != null && !isCount(count)) throw impossible(`counts ${count} positions recovered or lost`);
+    if (count != null && !(isCount(count) && count <= positions))
+      throw impossible(`counts ${count} positions recovered or lost`);
   for (const sum of [row.kl_sum, row.gold_gain, row.native_gold_gain])
     if (sum != null && !Number.isFinite(sum)) throw impossible("has a sum that is no number");
   if ((row.kl_sum ?? 0) < 0) throw impossible("has a negative divergence");

@@ -12,8 +12,8 @@ export function sequence(index: number, share: number, extra: Partial<SequenceCo
     first: count(3),
     early: count(45),
     late: count(144),
-    recovered: 20,
-    lost: 2,
+    gold_gain: 1.5,
+    native_gold_gain: 2,
     ...extra,
   };
 }
@@ -53,10 +53,22 @@ const SHARES: Record<Exclude<ArmName, "mapper">, number> = {
   plain_ridge: 0.85,
 };
 
+/** What the mapper recovered and lost, as its agreement and the pilot's have it; said where a row does not. */
+function withRescue(row: SequenceCounts): SequenceCounts {
+  const agreed = (share = 1) =>
+    [row.first, row.early, row.late].reduce(
+      (sum, { agree, total }) => sum + (share === 1 ? agree : Math.round(total * share)),
+      0,
+    );
+  const net = agreed() - agreed(SHARES.pilot_alone);
+  return { recovered: Math.max(net, 0), lost: Math.max(-net, 0), ...row };
+}
+
 /** A whole run around these rows of the mapper. */
-export function input(mapper: SequenceCounts[], changes: Partial<AssessmentInput> = {}): AssessmentInput {
-  const gate = mapper.filter((row) => row.split === "gate");
+export function input(rows: SequenceCounts[], changes: Partial<AssessmentInput> = {}): AssessmentInput {
+  const gate = rows.filter((row) => row.split === "gate");
   const others = Object.entries(SHARES).map(([arm, share]) => [arm, like(gate, share)]);
+  const mapper = rows.map((row) => (row.split === "gate" ? withRescue(row) : row));
   const counts = { mapper, ...Object.fromEntries(others) };
   return {
     counts,

@@ -1,5 +1,5 @@
 import type { Estimate, SequenceCounts, Warning } from "@helm/contracts";
-import { bootstrap } from "./bootstrap";
+import { bootstrap, LEAST_SEQUENCES } from "./bootstrap";
 
 export interface AgainstPilot {
   net_rescue: Estimate | null;
@@ -9,14 +9,15 @@ export interface AgainstPilot {
 
 /**
  * Whether the transferred target beats the pilot: lower bounds above 0 of the paired gain on gold tokens and of the net
- * rescue (as a share of all counted positions). What was not measured shows nothing, so it counts as not above.
+ * rescue (as a share of all counted positions). What was not measured, or on fewer gold texts than an interval takes, shows
+ * nothing, so it counts as not above.
  */
 export function compareWithPilot(sequences: SequenceCounts[]): AgainstPilot {
   const net_rescue = netRescue(sequences);
   const gold_gain = meanOf(sequences.map((s) => s.gold_gain));
   const native = meanOf(sequences.map((s) => s.native_gold_gain));
-  const above = net_rescue !== null && net_rescue.low > 0 && (gold_gain === null || gold_gain.low > 0);
-  if (above) return { net_rescue, gold_gain, warning: null };
+  const gold = gold_gain !== null && gold_gain.n >= LEAST_SEQUENCES && gold_gain.low > 0;
+  if (net_rescue !== null && net_rescue.low > 0 && gold) return { net_rescue, gold_gain, warning: null };
   const targetBetter = native === null || native.low > 0;
   return { net_rescue, gold_gain, warning: targetBetter ? "NOT_ABOVE_PILOT" : "TARGET_NOT_BETTER" };
 }

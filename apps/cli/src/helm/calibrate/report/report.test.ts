@@ -102,7 +102,7 @@ describe("the report of a run", () => {
     expect(text).toMatch(/TARGET_SENSITIVE: /);
     const worse = await recorded(0.9, (counts) => ({
       ...counts,
-      mapper: counts.mapper?.map((row) => ({ ...row, recovered: 0, lost: 1 })),
+      mapper: counts.mapper?.map((row) => ({ ...row, gold_gain: -1, native_gold_gain: 1 })),
     }));
     expect(reportLines(screen(80), worse).join("\n")).toMatch(/- NOT_ABOVE_PILOT: By the default routing/);
   });
