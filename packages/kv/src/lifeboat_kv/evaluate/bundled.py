@@ -25,7 +25,7 @@ def configs(tasks_file: Path, folder: Path, cache: Path) -> Iterator[dict[str, A
     Errors: CorpusError TASKS_UNREADABLE.
     """
     names = []
-    for kind, rows in _by_kind(tasks_file).items():
+    for kind, rows in read_tasks(tasks_file).items():
         documents = folder / f"{kind}.jsonl"
         documents.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         names.append(f"{GROUP}_{kind}")
@@ -56,7 +56,8 @@ def configs(tasks_file: Path, folder: Path, cache: Path) -> Iterator[dict[str, A
     }
 
 
-def _by_kind(tasks_file: Path) -> dict[str, list[dict[str, str]]]:
+def read_tasks(tasks_file: Path) -> dict[str, list[dict[str, str]]]:
+    """By kind the tasks' ids, questions and answers. Errors: CorpusError TASKS_UNREADABLE."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
     try:
         for line in tasks_file.read_text(encoding="utf-8").splitlines():

@@ -82,7 +82,11 @@ def _run(arguments: argparse.Namespace, events: Events) -> None:
     if arguments.page is not None:
         from ..host.machine import this_machine
         from .page import page
+        from .run import BUNDLED_TASKS
+        from .seen_tasks import seen_tasks
 
         seconds = time.monotonic() - began
-        text = page(result, manifest, this_machine(result["device"]), seconds, arguments.page_command)
+        seen = seen_tasks(BUNDLED_TASKS) if GROUP in tasks else None
+        machine = this_machine(result["device"])
+        text = page(result, manifest, machine, seconds, arguments.page_command, seen)
         arguments.page.write_text(text, encoding="utf-8")

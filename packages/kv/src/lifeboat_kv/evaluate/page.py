@@ -8,12 +8,23 @@ from typing import Any
 
 from ..host.machine import Machine
 from .accuracy import LEAST_SOLVED, RESAMPLES
+from .seen_tasks import seen_lines
 
 Row = Mapping[str, Any]
 
 
-def page(result: Row, manifest: Row, machine: Machine, seconds: float, command: str) -> str:
-    """Markdown of one evaluation; `manifest` is the mapper's, `seconds` the time of the whole run."""
+def page(
+    result: Row,
+    manifest: Row,
+    machine: Machine,
+    seconds: float,
+    command: str,
+    seen: dict[str, dict[str, int]] | None = None,
+) -> str:
+    """Markdown of one evaluation; `manifest` is the mapper's, `seconds` the time of the whole run.
+
+    `seen` says how many of the bundled tasks stand in the bundled corpus, where they were asked.
+    """
     pair = result["pair"]
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     mean = result["mean"]
@@ -41,6 +52,8 @@ def page(result: Row, manifest: Row, machine: Machine, seconds: float, command: 
         lines += [f"Mean accuracy retention {_interval(mean)}, of {mean['tasks']} task(s).", ""]
     if result["limit"] is not None:
         lines += [f"Only the first {result['limit']} documents of each task.", ""]
+    if seen is not None:
+        lines += seen_lines(seen)
     lines += _below(result["warnings"])
     lines += [
         "`mapped` is the share of the context tokens that came through the mapper; the others are the exact "
