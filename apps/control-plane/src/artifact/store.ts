@@ -29,6 +29,18 @@ export class ArtifactStore {
     return createReadStream(this.path(sha256), range);
   }
 
+  /** Reads the whole stream and keeps nothing; refuses it where its digest is another one. Returns its length. */
+  async check(sha256: string, source: AsyncIterable<Buffer>): Promise<number> {
+    const hash = createHash("sha256");
+    let bytes = 0;
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      hash.update(chunk);
+    }
+    requireDigest(sha256, hash.digest("hex"), bytes);
+    return bytes;
+  }
+
   /** Takes the whole stream; refuses it where its digest is another one. Returns its length in bytes. */
   async write(sha256: string, source: AsyncIterable<Buffer>): Promise<number> {
     const final = this.path(sha256);
@@ -37,13 +49,7 @@ export class ArtifactStore {
     const temporary = join(uploads, randomUUID());
     try {
       const { bytes, digest } = await writeHashed(temporary, source, this.maxBytes);
-      if (digest !== sha256) {
-        throw new HelmError("ARTIFACT_MISMATCH", "The upload does not have the digest it is named by.", {
-          expected: sha256,
-          found: digest,
-          bytes,
-        });
-      }
+      requireDigest(sha256, digest, bytes);
       await mkdir(join(this.directory, sha256), { recursive: true });
       await rename(temporary, final);
       await syncDirectory(join(this.directory, sha256));
@@ -52,6 +58,12 @@ export class ArtifactStore {
       await rm(temporary, { force: true });
     }
   }
+}
+
+function requireDigest(expected: string, found: string, bytes: number): void {
+  if (found === expected) return;
+  const sentence = "The upload does not have the digest it is named by.";
+  throw new HelmError("ARTIFACT_MISMATCH", sentence, { expected, found, bytes });
 }
 
 async function writeHashed(path: string, source: AsyncIterable<Buffer>, maxBytes: number) {

@@ -81,7 +81,7 @@ async function storeCounts(ctx: Context, attemptId: string, events: Numbered[]):
 }
 
 interface Progress {
-  /** What the job says it runs; "default" was only asked for. */
+  /** As asked for; where that was "default", what the job says it runs. */
   method: string;
   stage: string | null;
   percent: number;
@@ -107,7 +107,7 @@ function foldOne(state: Progress, event: CalibrationEvent): Progress {
     case "started":
       return {
         ...state,
-        method: event.method,
+        method: state.method === "default" ? event.method : state.method,
         developmentOnly: state.developmentOnly || event.device === "cpu",
       };
     case "stage":

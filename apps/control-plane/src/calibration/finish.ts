@@ -5,6 +5,7 @@ import { refreshPairStatus } from "../pair/refresh-status";
 import { holdLease } from "./lease";
 import { type CalibrationMove, nextState } from "./states";
 import { storeVerdict } from "./store-verdict";
+import { verifyRun } from "./verify-run";
 
 export interface FinishInput extends FinishRequest {
   id: string;
@@ -58,7 +59,14 @@ async function finishFitted(ctx: Context, held: Held, input: FinishInput): Promi
     throw new HelmError("ARTIFACT_MISMATCH", "The artifact has not arrived: upload it first.", {
       sha256: result.artifact.sha256,
     });
-  const failure = await storeVerdict(ctx, { calibration, attemptId: attempt.id, result });
+  const verified = await verifyRun(ctx, { calibration, attempt, result });
+  if ("code" in verified) return close(ctx, held, "fail", { ...verified, exitCode: 1 });
+  const judged = { ...calibration, developmentOnly: verified.development };
+  await ctx.db.calibration.update({
+    where: { id: calibration.id },
+    data: { developmentOnly: verified.development },
+  });
+  const failure = await storeVerdict(ctx, { calibration: judged, attemptId: attempt.id, result });
   return close(ctx, held, failure ? "fail" : "succeed", failure ? { ...failure, exitCode: 1 } : null);
 }
 

@@ -3,6 +3,7 @@ import type { CalibrationEvent, SequenceCounts } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import {
+  facts,
   joinWorker,
   type RunShape,
   registerPair,
@@ -120,12 +121,16 @@ describe("what a run measured is stored and comes back", () => {
         event.type === "started" ? ({ ...event, ...changes } as CalibrationEvent) : event,
       );
     const look = async (probes: string, weights: string | null = null) => {
-      const model = { id: "pilot", weights_sha256: weights };
-      const edit = started({
-        corpus: { name: "mine", probes_sha256: probes },
-        pair: { source: model, target: { id: "target" } },
-      });
+      const corpus = { name: "mine", probes_sha256: probes };
+      const target = facts("target");
+      const source = facts("pilot", weights ? { weights_sha256: weights } : {});
+      // Registered anew: a run of other weights than the pair's is refused.
+      const registered = (model: typeof source) =>
+        control.db.model.update({ where: { name: "pilot" }, data: { weightsSha256: model.weights_sha256 } });
+      await registered(source);
+      const edit = started({ corpus, pair: { source, target } });
       const page = await get(await run({ share: 0.9, edit }, pairId, "mine"));
+      await registered(facts("pilot"));
       expect(page.corpusUsed).toEqual({ name: "mine", probes_sha256: probes });
       return page.gateLooks;
     };

@@ -10,16 +10,18 @@ import { BUNDLED, joinWorker, runEvents, sha256 } from "../testing/worker";
 
 let control: TestControlPlane;
 let seeds: string;
-const mapper = randomBytes(512);
+// A mapper belongs to the weights that it was fitted for.
+const mappers = { cleared: randomBytes(512), "below-gate": randomBytes(512) };
 
 async function record(
-  name: string,
+  name: keyof typeof mappers,
   source: string,
   target: string,
   share: number,
   gate?: number,
 ): Promise<void> {
   const folder = join(seeds, name);
+  const mapper = mappers[name];
   await mkdir(folder);
   const events = runEvents(mapper, { share }).map((event) =>
     event.type === "started"
@@ -73,7 +75,7 @@ it("seeds the bundled pairs through a worker, then gives each the run that was r
     name: "helm-auto",
     pairName: "pilot -> target",
   });
-  expect(await control.services.artifacts.size(sha256(mapper))).toBe(512);
+  expect(await control.services.artifacts.size(sha256(mappers.cleared))).toBe(512);
   const again = await control.restart();
   await again.stop();
   expect(await control.db.calibration.count()).toBe(2);

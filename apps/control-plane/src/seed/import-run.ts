@@ -93,6 +93,7 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
       number: 1,
       workerId: host.id,
       leaseExpiresAt: new Date(),
+      artifactSha256: run.result.artifact.sha256,
       startedAt: new Date(run.started.at),
     },
   });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CalibrationEvent, ClaimRequest, ModelFacts, SequenceCounts } from "@helm/contracts";
+import type { CalibrationEvent, ClaimedJob, ClaimRequest, ModelFacts, SequenceCounts } from "@helm/contracts";
 import { type TestControlPlane, WORKER_TOKEN } from "./control-plane";
 
 const AT = "2026-11-30T06:00:00.000Z";
@@ -65,6 +65,8 @@ export interface RunShape {
   identity?: number;
   selfMap?: number;
   device?: string;
+  /** What the job was asked for, as the claim says it. */
+  asked?: { source: string; target: string; method: string; k: number };
   /** Events that a job of another kind would print. */
   edit?: (events: CalibrationEvent[]) => CalibrationEvent[];
 }
@@ -72,6 +74,7 @@ export interface RunShape {
 /** The events a real job prints, in its order, around counts of a known shape. */
 export function runEvents(artifact: Buffer, shape: RunShape): CalibrationEvent[] {
   const base = { v: 1 as const, at: AT };
+  const asked = shape.asked ?? { source: "pilot", target: "target", method: "ridge", k: 4 };
   const arms: [string, SequenceCounts[]][] = [
     ["mapper", mapped(shape.share)],
     ["identity", many(SEQUENCES, shape.identity ?? 1)],
@@ -86,9 +89,9 @@ export function runEvents(artifact: Buffer, shape: RunShape): CalibrationEvent[]
     {
       ...base,
       type: "started",
-      pair: { source: facts("pilot"), target: facts("target") },
-      method: "ridge",
-      k: 4,
+      pair: { source: facts(asked.source), target: facts(asked.target) },
+      method: asked.method === "default" ? "ridge" : asked.method,
+      k: asked.k,
       device: shape.device ?? "cpu",
       corpus: { name: "bundled" },
       versions: { torch: "2.13.0" },
@@ -182,8 +185,10 @@ export async function joinWorker(control: TestControlPlane, token = WORKER_TOKEN
     },
     /** From claim to finish. */
     run: async (artifact: Buffer, shape: RunShape) => {
-      const job = (await worker.claim()).json as { id: string; attempt: string };
-      const events = shape.edit?.(runEvents(artifact, shape)) ?? runEvents(artifact, shape);
+      const job = (await worker.claim()).json as Extract<ClaimedJob, { kind: "calibration" }>;
+      const { source_model: source, target_model: target, method, k } = job;
+      const printed = runEvents(artifact, { asked: { source, target, method, k }, ...shape });
+      const events = shape.edit?.(printed) ?? printed;
       await worker.events(job.id, job.attempt, events);
       await worker.upload(job.id, job.attempt, artifact);
       const finished = await worker.finish(job.id, {
