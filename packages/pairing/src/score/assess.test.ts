@@ -94,7 +94,17 @@ describe("bounds of the arms", () => {
   it("holds self-map to 0.98; a control's mapper is its self-map", () => {
     expect(code({ self_map: many(100, 0.9) })).toBe("SELF_MAP_MISSED");
     expect(code({ self_map: undefined }, { control: true })).toBe(null);
-    expect(code({ mapper: many(100, 0.9), self_map: undefined }, { control: true })).toBe("SELF_MAP_MISSED");
+    const { mapper } = input(many(100, 0.9)).counts;
+    expect(code({ mapper, self_map: undefined }, { control: true })).toBe("SELF_MAP_MISSED");
+  });
+  it("blames a pre-norm fit, and not the machinery, for its self-map alone", () => {
+    const said = (method: string, arm: "self_map" | "identity") => {
+      const given = input(many(100, 1), { method });
+      return assess({ ...given, counts: { ...given.counts, [arm]: many(100, 0.9) } }).failure?.message;
+    };
+    expect(said("prenorm-attention", "self_map")).toMatch(/fitted and not exact.*use another --method/);
+    expect(said("prenorm", "identity")).toMatch(/the machinery is at fault/);
+    expect(said("renorm", "self_map")).toMatch(/the machinery is at fault/);
   });
   it("refuses probes that are too short or blind", () => {
     const short = assess(input(many(60, 1)));

@@ -32,6 +32,10 @@ export const IDENTITY_BOUND = { float32: 0.999, bfloat16: 0.99 } as const;
 export const SELF_MAP_BOUND = 0.98;
 export const BLIND_ABOVE = 0.7;
 export const LEAST_POSITIONS = 200;
+/** The job says the same of a missed bound, word for word. */
+const MACHINERY_AT_FAULT = "the machinery is at fault, not the pair";
+const PRENORM_AT_FAULT =
+  "a pre-norm fit's self-map is fitted and not exact, so neither machinery nor pair is shown to be at fault; use another --method";
 
 /**
  * Gate, bounds and warnings applied to a calibration's counts: the one place where a verdict is made. Errors:
@@ -95,7 +99,8 @@ function findFailure(
   if (identity < bound) return { code: "IDENTITY_MISSED", message: missed("identity", identity, bound) };
   const self = arms.self_map?.retention ?? 0;
   if (self < SELF_MAP_BOUND) {
-    return { code: "SELF_MAP_MISSED", message: missed("self-map", self, SELF_MAP_BOUND) };
+    const why = input.method.startsWith("prenorm") ? PRENORM_AT_FAULT : MACHINERY_AT_FAULT;
+    return { code: "SELF_MAP_MISSED", message: missed("self-map", self, SELF_MAP_BOUND, why) };
   }
   const { first, early, late } = pooled.totals;
   if (Math.min(first, early, late) < LEAST_POSITIONS) {
@@ -115,9 +120,9 @@ function findFailure(
 }
 
 /** Four digits, cut off: a bound that was missed never reads as reached. */
-function missed(arm: string, value: number, bound: number): string {
+function missed(arm: string, value: number, bound: number, why = MACHINERY_AT_FAULT): string {
   const reached = (Math.floor(value * 1e4) / 1e4).toFixed(4);
-  return `The ${arm} arm reached ${reached} and must reach ${bound}: the machinery is at fault, not the pair. Nothing is concluded from this run.`;
+  return `The ${arm} arm reached ${reached} and must reach ${bound}: ${why}. Nothing is concluded from this run.`;
 }
 
 function armScores(counts: CountsByArm): Assessment["arms"] {

@@ -36,6 +36,14 @@ describe("a verdict is not possible", () => {
     expect(refusal((counts) => ({ ...counts, [arm]: undefined }))).toBe("ARM_MISSING");
     expect(refusal((counts) => ({ ...counts, [arm]: [] }))).toBe("ARM_MISSING");
   });
+  it("without a report split, beside which a gate looked at too often would be seen", () => {
+    const gateAlone = (counts: AssessmentInput["counts"]) => ({
+      ...counts,
+      mapper: counts.mapper?.filter((row) => row.split === "gate"),
+    });
+    expect(refusal(gateAlone)).toBe("ARM_MISSING");
+    expect(refusal(gateAlone, { control: true })).toBe("ARM_MISSING");
+  });
   it("but needs every arm there is, less what a control or a plain ridge is itself", () => {
     expect([...requiredArms({ control: false, method: "renorm" })].sort()).toEqual(
       [...ArmName.options].sort(),

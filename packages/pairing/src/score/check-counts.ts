@@ -26,8 +26,8 @@ export function requiredArms({ control, method }: { control: boolean; method: st
 }
 
 /**
- * Counts that allow a verdict: every arm, on the same sequences and positions, each once, none of the gate's in the
- * report. Errors: COUNTS_REFUSED with `reason` in its details.
+ * Counts that allow a verdict: every arm, on the same sequences and positions, each once, and a report with none of the
+ * gate's. Errors: COUNTS_REFUSED with `reason` in its details.
  */
 export function checkCounts(counts: CountsByArm, run: { control: boolean; method: string }): void {
   const arms = Object.entries(counts).map(([arm, rows]) => [arm, rows ?? []] as const);
@@ -40,6 +40,9 @@ export function checkCounts(counts: CountsByArm, run: { control: boolean; method
     if (inSplit(counts[arm], "gate").length === 0)
       throw refused("ARM_MISSING", `the arm ${arm} has no counts on the gate split`, { arm });
   }
+  // GATE_OVERFITTED compares with the report: a run that left it out could never be told from a good one.
+  if (inSplit(counts.mapper, "report").length === 0)
+    throw refused("ARM_MISSING", "the arm mapper has no counts on the report split", { arm: "mapper" });
   for (const [arm, rows] of arms) checkSame(arm, inSplit(rows, "gate"), gate);
   for (const split of ["gate", "report"] as const)
     checkRescue(inSplit(counts.mapper, split), inSplit(counts.pilot_alone, split));

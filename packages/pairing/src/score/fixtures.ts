@@ -64,11 +64,15 @@ function withRescue(row: SequenceCounts): SequenceCounts {
   return { recovered: Math.max(net, 0), lost: Math.max(-net, 0), ...row };
 }
 
-/** A whole run around these rows of the mapper. */
+/** A whole run around these rows of the mapper, with a report like the gate where there is none. */
 export function input(rows: SequenceCounts[], changes: Partial<AssessmentInput> = {}): AssessmentInput {
   const gate = rows.filter((row) => row.split === "gate");
   const others = Object.entries(SHARES).map(([arm, share]) => [arm, like(gate, share)]);
   const mapper = rows.map((row) => (row.split === "gate" ? withRescue(row) : row));
+  if (!rows.some((row) => row.split === "report")) {
+    const report = gate.slice(0, 16).map((row) => ({ ...row, id: `r${row.id}`, split: "report" as const }));
+    mapper.push(...report);
+  }
   const counts = { mapper, ...Object.fromEntries(others) };
   return {
     counts,
