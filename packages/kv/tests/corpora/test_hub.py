@@ -159,6 +159,18 @@ def test_storage_is_of_the_named_domains_alone(store) -> None:
             one._check_host(address, "f")
 
 
+@pytest.mark.parametrize("given", ["cdn.example.org", ".cdn.example.org", " x.org, CDN.example.org."])
+def test_a_named_storage_host_counts_itself(monkeypatch, given: str) -> None:
+    monkeypatch.setenv("HELM_HUB_ENDPOINT", "https://hub.example")
+    monkeypatch.setenv("HELM_HUB_STORAGE", given)
+    own = hub_from_environment()
+    own._check_host("https://cdn.example.org/x", "f")
+    own._check_host("https://eu.cdn.example.org/x", "f")
+    for wrong in ("https://evilcdn.example.org/x", "https://example.org/x", "http://cdn.example.org/x"):
+        with pytest.raises(CorpusError):
+            own._check_host(wrong, "f")
+
+
 def test_the_token_goes_to_the_hub_and_nowhere_else(store) -> None:
     other = HubDouble(files={"data/part-0.jsonl": lines(0)})
     with serving(double(token="secret")) as hub, serving(other):

@@ -50,7 +50,7 @@ def hub_from_environment() -> HubHttp:
             "this host is set up without a hub (HELM_HUB_ENDPOINT, HF_HUB_OFFLINE): give a file or folder",
         )
     domains = os.environ.get("HELM_HUB_STORAGE", "").split(",")
-    storage = tuple(f".{d.strip().lstrip('.')}" for d in domains if d.strip()) or None
+    storage = tuple(d.strip() for d in domains if d.strip(" .")) or None
     return HubHttp(endpoint, os.environ.get("HF_TOKEN") or None, storage)
 
 

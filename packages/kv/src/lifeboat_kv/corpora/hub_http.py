@@ -21,7 +21,7 @@ from ..errors import CorpusError, ResourceError
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 # The public hub keeps large files on hosts of these domains, which are its own.
-_DEFAULT_STORAGE = (".huggingface.co", ".hf.co")
+_DEFAULT_STORAGE = ("huggingface.co", "hf.co")
 _LARGEST_ANSWER = 32 << 20
 _MOST_REDIRECTS = 5
 _TRIES = 3
@@ -50,7 +50,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class HubHttp:
-    """Requests to `endpoint`; `storage` are domains (".example.org") that it may redirect downloads to.
+    """Requests to `endpoint`; it may redirect downloads to `storage`: domains, and hosts below them.
 
     The token goes to the endpoint's own host alone.
     """
@@ -175,7 +175,7 @@ class HubHttp:
 
     def _check_host(self, address: str, what: str) -> None:
         origin = _origin(address)
-        stored = origin[0] == "https" and any(origin[1].endswith(domain) for domain in self._storage)
+        stored = origin[0] == "https" and any(_within(origin[1], domain) for domain in self._storage)
         if origin != self._origin and not stored:
             raise CorpusError(
                 "HUB_REDIRECT",
@@ -206,6 +206,12 @@ def _origin(address: str) -> tuple[str, str, int | None]:
         return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
         return "", "", None
+
+
+def _within(host: str, domain: str) -> bool:
+    """Whether `host` is `domain` or below it; ".example.org" and "example.org" name the same."""
+    domain = domain.strip(".").lower()
+    return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
 def _retry_after(error: urllib.error.HTTPError, otherwise: float) -> float:
