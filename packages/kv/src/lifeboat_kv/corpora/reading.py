@@ -104,13 +104,17 @@ def _paragraphs(raw: IO[bytes], name: str, longest: int) -> Iterator[str]:
     while True:
         piece = raw.read(_PIECE)
         rest += decode(piece)
-        while (end := rest.find("\n\n")) >= 0 or len(rest) > longest:
-            if not 0 <= end < longest:
+        # An index moves through what is held: cutting it off each time would copy all of it each time.
+        at = 0
+        while (end := rest.find("\n\n", at, at + longest + 1)) >= 0 or len(rest) - at > longest:
+            if end < 0:
                 # No blank line near enough: the last line end, or blank, or simply the length.
-                end = max(rest.rfind("\n", 0, longest), rest.rfind(" ", longest // 2, longest), longest // 2)
-            found, rest = rest[: end + 1], rest[end + 1 :]
+                near, far = at + longest // 2, at + longest
+                end = max(rest.rfind("\n", at, far), rest.rfind(" ", near, far), near)
+            found, at = rest[at : end + 1], end + 1
             if found.strip():
                 yield found
+        rest = rest[at:]
         if not piece:
             break
     if rest.strip():
