@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import CorpusError
+from .printable import printable
 
 # What is read of one document, in characters: 64 sequences of 1,024 tokens of English.
 LONGEST_DOCUMENT = 1 << 18
@@ -16,6 +17,10 @@ _LONGEST_NAME = 80
 _LONGEST_DOMAIN = 40
 # A `document` column may as well hold the text; a name is short.
 _LONGEST_WHOLE = 160
+# Turns kept of a chat: empty ones have no characters, and still take room.
+MOST_TURNS = 2048
+# Hand-over points that one record may propose.
+_MOST_CUTS = 4096
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,7 @@ class Document:
         return self.text or "\n".join(content for _, content in self.turns)
 
     def digest(self, bos: str | None = None) -> bytes:
-        """sha256 of the content: whitespace counts as one blank, a leading `bos` token not at all.
-
-        Errors: UnicodeEncodeError where the text holds half a surrogate pair.
-        """
+        """sha256 of the content: whitespace counts as one blank, a leading `bos` token not at all."""
         plain = self.text.removeprefix(bos) if bos else self.text
         parts = [f"{role} {content}" for role, content in self.turns] or [plain]
         return hashlib.sha256("\n".join(" ".join(p.split()) for p in parts).encode()).digest()
@@ -59,7 +61,7 @@ def document_of(record: Any, column: str | None, where: str) -> Document | None:
     columns = (column,) if column else DEFAULT_COLUMNS
     name = next((c for c in columns if c in record), None)
     if name is None:
-        found = ", ".join(str(c)[:_LONGEST_NAME] for c in list(record)[:8]) or "nothing"
+        found = ", ".join(printable(str(c), _LONGEST_NAME) for c in list(record)[:8]) or "nothing"
         raise CorpusError(
             "COLUMN_MISSING",
             f"{where}: no {' or '.join(columns)}, it has {found}: name the right one with --corpus-column",
@@ -69,17 +71,19 @@ def document_of(record: Any, column: str | None, where: str) -> Document | None:
     if name == "document" or not isinstance(whole, str) or not 0 < len(whole) <= _LONGEST_WHOLE:
         whole = None
     given = record.get("id")
-    known = str(given)[:_LONGEST_NAME] if isinstance(given, str | int) else ""
+    known = printable(_spelled(given), _LONGEST_NAME)
     domain = record.get("domain")
     if not isinstance(domain, str) or not 0 < len(domain) <= _LONGEST_DOMAIN:
         domain = None
+    domain = printable(domain or "").strip()
     if value is None or isinstance(value, str):
         if value is None or not value.strip():
             return None
         text = value[:LONGEST_DOCUMENT]
+        _check_text(text, where)
         cuts = record.get("cuts")
         proposed = cuts if isinstance(cuts, list) else []
-        kept = tuple(c for c in proposed if isinstance(c, int) and 0 < c <= len(text))
+        kept = tuple(c for c in proposed if isinstance(c, int) and 0 < c <= len(text))[:_MOST_CUTS]
         return Document(known, domain or "text", text, (), kept, whole, len(value) > len(text))
     turns = _turns(value)
     if turns is None:
@@ -88,6 +92,7 @@ def document_of(record: Any, column: str | None, where: str) -> Document | None:
             f"{where}: {name} holds neither a text nor a list of messages with role and content: "
             "name another with --corpus-column",
         )
+    _check_text("".join(role + content for role, content in turns), where)
     chat = Document(known, domain or "chat", turns=turns, whole=whole)
     return chat if any(content.strip() for _, content in turns) else None
 
@@ -107,8 +112,25 @@ def _turns(value: Any) -> tuple[tuple[str, str], ...] | None:
             content = "".join(p for p in parts if isinstance(p, str))
         if content is not None and not isinstance(content, str):
             return None
-        room -= len(content or "")
-        if room < 0:
+        room -= len(message["role"]) + len(content or "")
+        if room < 0 or len(turns) == MOST_TURNS:
             break
         turns.append((message["role"], content or ""))
     return tuple(turns)
+
+
+def _spelled(given: Any) -> str:
+    """A record's id as text; what is neither text nor a number of ordinary length is none."""
+    if isinstance(given, int):
+        return str(given) if given.bit_length() <= 128 else ""
+    return given if isinstance(given, str) else ""
+
+
+def _check_text(text: str, where: str) -> None:
+    """Errors: CorpusError CORPUS_UNREADABLE where half of a surrogate pair stands in it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise CorpusError(
+            "CORPUS_UNREADABLE", f"{where} holds half of a surrogate pair, which is no text: drop it"
+        ) from error

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import CorpusError
 from ..models.digest_cache import cached_digest
+from .printable import printable
 from .reading import SUFFIXES
 from .regular import open_regular
 
@@ -44,7 +45,7 @@ def shard(path: Path, name: str) -> Shard:
             raise CorpusError(
                 "CORPUS_UNREADABLE", f"{name} is over {MOST_BYTES >> 30} GiB: name a part of it"
             )
-        return Shard(name, path, cached_digest(path), state[0], state)
+        return Shard(printable(name), path, cached_digest(path), state[0], state)
     except OSError as error:
         raise CorpusError("CORPUS_UNREADABLE", f"{name} cannot be read ({error.strerror})") from error
 

@@ -20,6 +20,7 @@ from .long_texts import long_file_texts, spare_texts
 from .manifest import MANIFEST, read_manifest
 from .name import HubName, parse_name
 from .overlap import Union, related
+from .printable import printable
 from .reading import documents_of
 from .register import default_store, register
 from .regular import inside
@@ -121,7 +122,9 @@ def _located(
         return _Source(manifest.name, key, joint_digest(shards), sizes, pools, {"files": facts_of(shards)})
     shards = shards_of(path)
     origin = {"files": facts_of(shards)}
-    return _Source(path.name, key, digest_of(shards), Sizes().replaced(wanted), ((every, shards),), origin)
+    return _Source(
+        printable(path.name), key, digest_of(shards), Sizes().replaced(wanted), ((every, shards),), origin
+    )
 
 
 def _selected(shards: list[Shard], tokenizer: Any, sizes: Sizes, column: str | None, room: int) -> Selection:
@@ -131,15 +134,8 @@ def _selected(shards: list[Shard], tokenizer: Any, sizes: Sizes, column: str | N
     section = sizes.seq_len * _CHARACTERS_A_TOKEN
     for one in shards:
         whole = one.sha256 if texts >= _FILES_ARE_DOCUMENTS else None
-        for found, document in enumerate(documents_of(one.path, one.name, column, section, whole), 1):
-            try:
-                digest = document.digest(tokenizer.bos_token)
-            except UnicodeEncodeError as error:
-                raise CorpusError(
-                    "CORPUS_UNREADABLE",
-                    f"{one.name}, text {found} holds half of a surrogate pair, which is no text: drop it",
-                ) from error
-            selection.offer(document, digest)
+        for document in documents_of(one.path, one.name, column, section, whole):
+            selection.offer(document, document.digest(tokenizer.bos_token))
         one.check_unchanged()
     if not selection.seen:
         names = ", ".join(one.name for one in shards[:3])

@@ -9,6 +9,8 @@ from .document import Document
 # Bytes of text kept while reading. The defaults use about 5 MiB; the rest is room for what is left out.
 ROOM = 32 << 20
 _OVERHEAD = 400
+_CUT_COST = 40
+_TURN_COST = 160
 
 
 class Selection:
@@ -41,8 +43,9 @@ class Selection:
             self._used -= known[0]
         else:
             heapq.heappush(self._largest, (-int.from_bytes(digest, "big"), digest))
-        size = len(document.text) + sum(len(c) for _, c in document.turns) + _OVERHEAD
-        if not document.plain.isascii():
+        size = len(document.text) + _OVERHEAD + _CUT_COST * len(document.cuts)
+        size += sum(len(role) + len(content) + _TURN_COST for role, content in document.turns)
+        if not (document.plain.isascii() and all(role.isascii() for role, _ in document.turns)):
             size *= 2
         self._kept[digest] = size, document
         self._used += size
