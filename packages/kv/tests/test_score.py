@@ -14,11 +14,12 @@ from tiny import VOCABULARY, WORDS, tiny_model, tiny_tokenizer
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from lifeboat_kv.calibration import scoring
-from lifeboat_kv.calibration.scoring import check_controls
+from lifeboat_kv.calibration.scoring import MACHINERY_AT_FAULT, PRENORM_AT_FAULT, check_controls
 from lifeboat_kv.corpora import Sequence
 from lifeboat_kv.corpora.long_texts import long_file_texts, spare_texts
 from lifeboat_kv.errors import HelmError
-from lifeboat_kv.mapper.form import LayerMap, Mapper
+from lifeboat_kv.mapper.form import K_NORM, LayerMap, Mapper
+from lifeboat_kv.methods import METHODS
 from lifeboat_kv.models.grouped_attention import use_grouped_attention
 from lifeboat_kv.models.side import Side
 from lifeboat_kv.moments.capture import padded, prefill
@@ -272,7 +273,7 @@ def test_controls_are_checked_in_the_order_of_the_verdict() -> None:
         return Score(tally)
 
     good = {"mapper": 1.0, "identity": 1.0, "self_map": 1.0, "zero_cache": 0.2, "other_sequence": 0.3}
-    check_controls(tallied(**good), torch.float32)
+    check_controls(tallied(**good), torch.float32, METHODS["renorm"])
     cases = [
         ("IDENTITY_MISSED", 1, {"identity": 0.9, "self_map": 0.1, "zero_cache": 1.0}),
         ("SELF_MAP_MISSED", 1, {"self_map": 0.9, "zero_cache": 1.0}),
@@ -281,21 +282,27 @@ def test_controls_are_checked_in_the_order_of_the_verdict() -> None:
     ]
     for code, exit_code, changed in cases:
         with pytest.raises(HelmError) as raised:
-            check_controls(tallied(**{**good, **changed}), torch.float32)
+            check_controls(tallied(**{**good, **changed}), torch.float32, METHODS["renorm"])
         assert (raised.value.code, raised.value.exit_code) == (code, exit_code)
+    for name, fault in (("prenorm-attention", PRENORM_AT_FAULT), ("renorm", MACHINERY_AT_FAULT)):
+        with pytest.raises(HelmError, match=fault) as raised:
+            check_controls(tallied(**{**good, "self_map": 0.9}), torch.float32, METHODS[name])
+        assert raised.value.code == "SELF_MAP_MISSED"
+    with pytest.raises(HelmError, match=MACHINERY_AT_FAULT):
+        check_controls(tallied(**{**good, "identity": 0.9}), torch.float32, METHODS["prenorm"])
     few = tallied(**good)
     few.tally.arms["mapper"].pop("0")
     with pytest.raises(HelmError) as raised:
-        check_controls(few, torch.float32)
+        check_controls(few, torch.float32, METHODS["renorm"])
     assert (raised.value.code, raised.value.exit_code) == ("PROBES_TOO_SHORT", 5)
     assert "first has 199" in raised.value.message
     unknown = {arm: good[arm] for arm in ("mapper", "identity", "self_map")}
     with pytest.raises(HelmError) as raised:
-        check_controls(tallied(**unknown), torch.float32)
+        check_controls(tallied(**unknown), torch.float32, METHODS["renorm"])
     assert raised.value.code == "PROBES_BLIND" and "may be blind" in raised.value.message
     # A gate split of one sequence has no other: a zero cache alone does not show that the probes see.
     with pytest.raises(HelmError) as raised:
-        check_controls(tallied(**unknown, zero_cache=0.2), torch.float32)
+        check_controls(tallied(**unknown, zero_cache=0.2), torch.float32, METHODS["renorm"])
     assert raised.value.code == "PROBES_BLIND" and "more sequences" in raised.value.message
 
 
@@ -309,6 +316,11 @@ def test_bounds_are_those_of_the_verdict() -> None:
         assert found, pattern
         return float(found[1])
 
+    assert f'"{PRENORM_AT_FAULT}"' in text and f'"{MACHINERY_AT_FAULT}"' in text
+    # What pairing tells by its name.
+    assert {m.name for m in METHODS.values() if m.ending == K_NORM} == {
+        name for name in METHODS if name.startswith("prenorm")
+    }
     assert number(r"BLIND_ABOVE = ([\d.]+)") == scoring.BLIND_ABOVE
     assert number(r"LEAST_POSITIONS = (\d+)") == scoring.LEAST_POSITIONS
     assert number(r"SELF_MAP_BOUND = ([\d.]+)") == scoring.SELF_MAP_LEAST
