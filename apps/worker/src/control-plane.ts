@@ -15,6 +15,17 @@ const SOCKET_BYTES = 128 * 1024;
 const ACK_MS = 10_000;
 const UPLOAD_MS = 15 * 60_000;
 
+/** What an ack without success means for asking again; any other code is the control plane's trouble of the moment. */
+const REFUSED: Record<string, number> = {
+  ATTEMPT_FENCED: 409,
+  BAD_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  // What is missing was acknowledged once, so it is here no more and cannot be sent again.
+  GAP: 422,
+};
+
 /** The worker's side of the protocol in packages/contracts/worker-protocol. */
 export class ControlPlane {
   private readonly client: HostClient;
@@ -44,9 +55,8 @@ export class ControlPlane {
   async events(batch: EventBatch): Promise<EventAck> {
     const ack = (await this.eventsBySocket(batch)) ?? (await this.eventsByHttp(batch));
     if (ack.ok) return ack;
-    const fenced = ack.code === "ATTEMPT_FENCED";
     throw new HostRequestError(
-      fenced ? 409 : 503,
+      REFUSED[ack.code ?? ""] ?? 503,
       ack.code ?? null,
       `Events of ${batch.job} were not taken: ${ack.code ?? "no reason"}.`,
     );

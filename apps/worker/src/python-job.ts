@@ -1,4 +1,4 @@
-import { CalibrationEvent, ExitCode } from "@helm/contracts";
+import { CalibrationEvent, ExitCode, mendText } from "@helm/contracts";
 import {
   type Exit,
   type Logger,
@@ -32,15 +32,17 @@ export async function startPythonJob(
 ): Promise<PythonJob> {
   let result: Result | null = null;
   let failed: Extract<CalibrationEvent, { type: "failed" }> | null = null;
+  let broken: string | null = null;
   let stopped = false;
   const handlers: PythonHandlers = {
     onEvent: (line) => {
-      const parsed = CalibrationEvent.safeParse(line);
+      const parsed = CalibrationEvent.safeParse(mendLog(line));
       if (!parsed.success) {
         log.warn(
           { line: JSON.stringify(line).slice(0, 300), issue: parsed.error.issues[0] },
           "an event breaks the schema",
         );
+        broken ??= breach(line, parsed.error.issues[0]);
         return;
       }
       if (parsed.data.type === "result") result = parsed.data;
@@ -53,7 +55,7 @@ export async function startPythonJob(
   const run: PythonRun = await runPython(home, args, handlers, extra);
   return {
     pid: run.pid,
-    end: run.done.then((exit) => judgeEnd(exit, result, failed, stopped)),
+    end: run.done.then((exit) => judgeEnd(exit, { result, failed, broken }, stopped)),
     stop: async (graceMs) => {
       stopped = true;
       await run.end(graceMs);
@@ -61,15 +63,36 @@ export async function startPythonJob(
   };
 }
 
-function judgeEnd(
-  exit: Exit,
-  result: Result | null,
-  failed: Extract<CalibrationEvent, { type: "failed" }> | null,
-  stopped: boolean,
-): JobEnd {
+/** A log line is for people: what cannot be stored in it is replaced, and no reason to lose a run. */
+function mendLog(line: unknown): unknown {
+  const { type, message } = (line ?? {}) as { type?: unknown; message?: unknown };
+  return type === "log" && typeof message === "string"
+    ? { ...(line as object), message: mendText(message) }
+    : line;
+}
+
+/** Where the lost event is one that the verdict is made of. */
+function breach(line: unknown, issue: { path: PropertyKey[]; message: string } | undefined): string | null {
+  const type = String((line as { type?: unknown } | null)?.type);
+  if (!["started", "counts", "result"].includes(type)) return null;
+  return `${type}: ${issue?.path.map(String).join(".")} ${issue?.message}`.slice(0, 300);
+}
+
+interface Said {
+  result: Result | null;
+  failed: Extract<CalibrationEvent, { type: "failed" }> | null;
+  /** What was wrong with the first decisive event that could not be read. */
+  broken: string | null;
+}
+
+function judgeEnd(exit: Exit, { result, failed, broken }: Said, stopped: boolean): JobEnd {
   if (stopped || exit.code === ExitCode.interrupted) return { kind: "interrupted" };
   if (failed)
     return { kind: "failed", code: failed.code, message: failed.message, exitCode: failed.exit_code };
+  if (exit.code === 0 && broken !== null) {
+    const message = `The job printed an event that cannot be read, so that its result is not whole: ${broken}.`;
+    return { kind: "failed", code: "EVENT_UNREADABLE", message, exitCode: ExitCode.machineryFailed };
+  }
   if (exit.code === 0 && result) return { kind: "fitted", result };
   if (exit.signal === "SIGKILL") {
     const message =

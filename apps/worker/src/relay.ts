@@ -1,7 +1,7 @@
 import type { CalibrationEvent, NumberedEvent } from "@helm/contracts";
 import type { Logger, Outbox } from "@helm/host";
 import type { z } from "zod";
-import type { ControlPlane } from "./control-plane";
+import { type ControlPlane, isRefused } from "./control-plane";
 import { Bell, untilAnswered } from "./patience";
 
 type Numbered = z.infer<typeof NumberedEvent>;
@@ -37,6 +37,13 @@ export class Relay {
     this.closing = true;
     this.bell.wake();
     await this.running;
+  }
+
+  /** Called once the control plane takes no more of these events, so that the job need not run on for nothing. */
+  onRefused(tell: () => void): void {
+    this.running.catch((error: unknown) => {
+      if (isRefused(error)) tell();
+    });
   }
 
   /** Stops without delivering the rest; it stays in the outbox. */

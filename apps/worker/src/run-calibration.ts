@@ -6,6 +6,7 @@ import {
   type ClaimedJob,
   ExitCode,
   type FinishRequest,
+  mendText,
   optionFlags,
 } from "@helm/contracts";
 import { hubEnvironment, type PythonHome } from "@helm/host";
@@ -53,6 +54,7 @@ export async function runCalibration(
     order ??= given;
     void running?.stop(graceFor(given));
   };
+  relay.onRefused(() => void running?.stop(GRACE_MS));
   const heart = new Heartbeat(
     { id: job.id, attempt: job.attempt, leaseMs: job.lease_ms, lastSeq: () => record.outbox.lastSeq },
     controlPlane,
@@ -155,7 +157,13 @@ function finishOf(attempt: string, end: JobEnd, order: Order | "shutdown" | null
     case "fitted":
       return { attempt, outcome: "fitted", artifact_sha256: end.result.artifact.sha256, exit_code: 0 };
     case "failed":
-      return { attempt, outcome: "failed", code: end.code, message: end.message, exit_code: end.exitCode };
+      return {
+        attempt,
+        outcome: "failed",
+        code: mendText(end.code),
+        message: mendText(end.message),
+        exit_code: end.exitCode,
+      };
     case "interrupted": {
       if (order === "cancel") return { attempt, outcome: "cancelled", exit_code: ExitCode.interrupted };
       const message =

@@ -29,6 +29,8 @@ export class TestControlPlane {
   action: "continue" | "cancel" | "fenced" = "continue";
   fenced = false;
   refuseEvents = false;
+  /** Events are answered without success and with this code, as over the socket. */
+  ackCode: string | null = null;
   private server: Server | null = null;
   private port = 0;
 
@@ -82,6 +84,7 @@ export class TestControlPlane {
     }
     if (url.endsWith("/events")) {
       if (this.refuseEvents) return { status: 400, body: { error: { code: "BAD_REQUEST", message: "no" } } };
+      if (this.ackCode) return { status: 200, body: { ok: false, last_seq: 0, code: this.ackCode } };
       this.batches.push(json);
       return { status: 200, body: { ok: true, last_seq: json.events.at(-1).seq } };
     }

@@ -120,6 +120,47 @@ it("ends a run whose events are refused for good as failed", async () => {
   expect(controlPlane.uploads).toEqual([]);
 });
 
+it.each([
+  ["a start", `emit({ type: "started", method: "ridge" }); result();`, /^.*: started: pair/],
+  [
+    "counts with a NUL",
+    `emit({ type: "counts", arm: "mapper", sequences: [{ id: "a\\0b" }] }); result();`,
+    /counts: sequences/,
+  ],
+  ["a result", `emit({ type: "result", artifact: {} }); result();`, /result: artifact/],
+])("fails a run that lost %s to the schema, instead of judging what is left", async (_, steps, said) => {
+  const { controlPlane, start } = await setUp(await scriptedPython(steps));
+  void start();
+  await expect.poll(() => controlPlane.finished, within).toHaveLength(1);
+  expect(controlPlane.finished[0]).toMatchObject({
+    outcome: "failed",
+    code: "EVENT_UNREADABLE",
+    message: expect.stringMatching(said),
+  });
+  expect(controlPlane.uploads).toEqual([]);
+});
+
+it("mends a log line that no database can hold", async () => {
+  const { controlPlane, start } = await setUp(
+    await scriptedPython(`log("a\\0b" + String.fromCharCode(0xd800)); result();`),
+  );
+  void start();
+  await expect.poll(() => controlPlane.finished, within).toHaveLength(1);
+  expect(controlPlane.finished[0]).toMatchObject({ outcome: "fitted" });
+  expect(controlPlane.batches[0]?.events[0]?.event).toMatchObject({ message: "a\ufffdb\ufffd" });
+});
+
+it("ends a job at once whose events are refused for good, by HTTP or in an ack, and says why", async () => {
+  for (const ackCode of [null, "BAD_REQUEST", "GAP"]) {
+    const { controlPlane, start } = await setUp(await scriptedPython(`log("one"); await sleep(200_000);`));
+    controlPlane.refuseEvents = ackCode === null;
+    controlPlane.ackCode = ackCode;
+    void start();
+    await expect.poll(() => controlPlane.finished, within).toHaveLength(1);
+    expect(controlPlane.finished[0]).toMatchObject({ outcome: "failed", code: "EVENTS_REFUSED" });
+  }
+});
+
 it("takes no model, corpus or option that is not allowed", async () => {
   const python = await scriptedPython(`result();`);
   const refused = async (changes: object) => {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CorpusFacts } from "./corpus-facts";
 import { DeviceFacts, ModelFacts } from "./model-facts";
 import { ArmName, SequenceCounts } from "./retention";
+import { findUnstorable, UNSTORABLE } from "./text";
 
 const base = { v: z.literal(1), at: z.string() };
 
@@ -86,65 +87,70 @@ export const DriftTurns = z.object({
 export type DriftTurns = z.infer<typeof DriftTurns>;
 
 /** What `python -m lifeboat_kv calibrate` prints on stdout, one JSON object a line. */
-export const CalibrationEvent = z.discriminatedUnion("type", [
-  z.looseObject({
-    ...base,
-    type: z.literal("started"),
-    pair: z.object({ source: ModelFacts, target: ModelFacts }),
-    method: z.string(),
-    k: z.number().int(),
-    device: z.string(),
-    corpus: CorpusFacts,
-    versions: z.record(z.string(), z.string()),
-  }),
-  z.object({
-    ...base,
-    type: z.literal("stage"),
-    stage: CalibrationStage,
-    index: z.number().int(),
-    of: z.number().int(),
-  }),
-  z.object({
-    ...base,
-    type: z.literal("progress"),
-    stage: CalibrationStage,
-    done: z.number(),
-    total: z.number(),
-    /** Of the whole run, 0 to 100, never falling. */
-    percent: z.number().min(0).max(100),
-    /** Units a second, null until stable. */
-    rate: z.number().nullable(),
-    unit: z.string(),
-  }),
-  z.looseObject({ ...base, type: z.literal("metric"), name: z.string() }),
-  z.object({
-    ...base,
-    type: z.literal("log"),
-    level: z.enum(["debug", "info", "warning", "error"]),
-    message: z.string(),
-  }),
-  z.object({
-    ...base,
-    type: z.literal("counts"),
-    arm: ArmName,
-    sequences: z.array(SequenceCounts).max(200),
-  }),
-  z.looseObject({
-    ...base,
-    type: z.literal("result"),
-    artifact: z.object({ sha256: z.string(), path: z.string(), bytes: z.number().int() }),
-    scores: CalibrationScores,
-    cost: z.array(CostPoint),
-    manifest: z.looseObject({}),
-  }),
-  z.object({
-    ...base,
-    type: z.literal("failed"),
-    code: z.string(),
-    message: z.string(),
-    exit_code: z.number().int(),
-  }),
-]);
+export const CalibrationEvent = z
+  .discriminatedUnion("type", [
+    z.looseObject({
+      ...base,
+      type: z.literal("started"),
+      pair: z.object({ source: ModelFacts, target: ModelFacts }),
+      method: z.string(),
+      k: z.number().int(),
+      device: z.string(),
+      corpus: CorpusFacts,
+      versions: z.record(z.string(), z.string()),
+    }),
+    z.object({
+      ...base,
+      type: z.literal("stage"),
+      stage: CalibrationStage,
+      index: z.number().int(),
+      of: z.number().int(),
+    }),
+    z.object({
+      ...base,
+      type: z.literal("progress"),
+      stage: CalibrationStage,
+      done: z.number(),
+      total: z.number(),
+      /** Of the whole run, 0 to 100, never falling. */
+      percent: z.number().min(0).max(100),
+      /** Units a second, null until stable. */
+      rate: z.number().nullable(),
+      unit: z.string(),
+    }),
+    z.looseObject({ ...base, type: z.literal("metric"), name: z.string() }),
+    z.object({
+      ...base,
+      type: z.literal("log"),
+      level: z.enum(["debug", "info", "warning", "error"]),
+      message: z.string(),
+    }),
+    z.object({
+      ...base,
+      type: z.literal("counts"),
+      arm: ArmName,
+      sequences: z.array(SequenceCounts).max(200),
+    }),
+    z.looseObject({
+      ...base,
+      type: z.literal("result"),
+      artifact: z.object({ sha256: z.string(), path: z.string(), bytes: z.number().int() }),
+      scores: CalibrationScores,
+      cost: z.array(CostPoint),
+      manifest: z.looseObject({}),
+    }),
+    z.object({
+      ...base,
+      type: z.literal("failed"),
+      code: z.string(),
+      message: z.string(),
+      exit_code: z.number().int(),
+    }),
+  ])
+  .superRefine((event, ctx) => {
+    const found = findUnstorable(event);
+    if (found !== null) ctx.addIssue({ code: "custom", path: found.split("."), message: UNSTORABLE });
+  });
 export type CalibrationEvent = z.infer<typeof CalibrationEvent>;
 
 /** What `python -m lifeboat_kv inspect DIR` and `doctor` print. */

@@ -13,4 +13,5 @@ export * from "./node-protocol";
 export * from "./retention";
 export * from "./run-comparison";
 export * from "./states";
+export * from "./text";
 export * from "./worker-protocol";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Verdict } from "./states";
+import { INT32_MAX, Int32, text } from "./text";
 
 /** Position buckets after the hand-over point: the first token, 2 to 16, 17 to 64. */
 export const Bucket = z.enum(["first", "early", "late"]);
@@ -18,11 +19,13 @@ export const ArmName = z.enum([
 ]);
 export type ArmName = z.infer<typeof ArmName>;
 
-export const BucketCount = z.object({ agree: z.number().int().min(0), total: z.number().int().min(0) });
+const Count = z.number().int().min(0).max(INT32_MAX);
+
+export const BucketCount = z.object({ agree: Count, total: Count });
 
 /** Counts at one hand-over point, by the tokens before it. */
 export const PointCounts = z.object({
-  prefix: z.number().int().min(1),
+  prefix: z.number().int().min(1).max(INT32_MAX),
   first: BucketCount,
   early: BucketCount,
   late: BucketCount,
@@ -35,20 +38,20 @@ export type LongMultiple = z.infer<typeof LongMultiple>;
 
 /** Counts of one probe sequence under one arm; positions of all its hand-over points are pooled. */
 export const SequenceCounts = z.object({
-  id: z.string(),
-  domain: z.string(),
+  id: text(300),
+  domain: text(200),
   /** Of the mapper: sha256 of the sequence's tokens, so that one text under two names is seen. */
-  digest: z.string().max(64).nullish(),
+  digest: text(64).nullish(),
   split: z.enum(["gate", "report", "long"]),
-  prefixes: z.array(z.number().int()),
+  prefixes: z.array(Int32).max(10_000),
   first: BucketCount,
   early: BucketCount,
   late: BucketCount,
   /** Sum of KL(native || arm) in nats over the counted positions. */
   kl_sum: z.number().nullish(),
   /** Positions where pilot and target differ that the transfer recovered, and agreeing ones it lost. */
-  recovered: z.number().int().nullish(),
-  lost: z.number().int().nullish(),
+  recovered: Int32.nullish(),
+  lost: Int32.nullish(),
   /** Paired gold log-likelihood per sequence, transferred minus pilot, in nats; null without gold. */
   gold_gain: z.number().nullish(),
   /** Target's own gain over the pilot on the same gold tokens. */
@@ -56,7 +59,7 @@ export const SequenceCounts = z.object({
   /** Split "long" only: its prefix as a multiple of the fitted length. */
   multiple: LongMultiple.nullish(),
   /** Of the mapper: the same counts, hand-over point by hand-over point. */
-  points: z.array(PointCounts).nullish(),
+  points: z.array(PointCounts).max(10_000).nullish(),
 });
 export type SequenceCounts = z.infer<typeof SequenceCounts>;
 

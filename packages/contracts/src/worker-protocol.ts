@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CalibrationEvent } from "./calibration-event";
 import { DeviceFacts } from "./model-facts";
 import { HardwareVerdict } from "./states";
+import { INT32_MAX, Int32 } from "./text";
 
 /** HTTP under /api/hosts: join tokens are one-use; the credential comes back once and goes in `Authorization: Bearer`. */
 export const JoinRequest = z.object({
@@ -78,7 +79,10 @@ export const HeartbeatResponse = z.object({
 export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>;
 
 /** Socket.IO /workers, event "calibration:event", acknowledged with EventAck; also POST /api/worker/jobs/:id/events. */
-export const NumberedEvent = z.object({ seq: z.number().int().min(1), event: CalibrationEvent });
+export const NumberedEvent = z.object({
+  seq: z.number().int().min(1).max(INT32_MAX),
+  event: CalibrationEvent,
+});
 export const EventBatch = z.object({
   job: z.string(),
   attempt: z.string(),
@@ -96,6 +100,6 @@ export const FinishRequest = z.object({
   facts: z.unknown().nullish(),
   code: z.string().nullish(),
   message: z.string().nullish(),
-  exit_code: z.number().int().nullish(),
+  exit_code: Int32.nullish(),
 });
 export type FinishRequest = z.infer<typeof FinishRequest>;

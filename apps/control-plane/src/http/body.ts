@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { HelmError } from "@helm/contracts";
 import type { z } from "zod";
+import { requireStorable } from "./storable";
 
 /** Reads a JSON body of at most `maxBytes` and checks it; an empty body reads as {}. */
 export async function readJson<S extends z.ZodType>(
@@ -18,7 +19,9 @@ export async function readJson<S extends z.ZodType>(
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString("utf8");
-  return schema.parse(text === "" ? {} : parse(text));
+  const value = text === "" ? {} : parse(text);
+  requireStorable(value);
+  return schema.parse(value);
 }
 
 function parse(text: string): unknown {

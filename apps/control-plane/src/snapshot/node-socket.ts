@@ -1,4 +1,4 @@
-import { NodeAck, NodeReadiness, NodeStats, type SignedDocument } from "@helm/contracts";
+import { findUnstorable, NodeAck, NodeReadiness, NodeStats, type SignedDocument } from "@helm/contracts";
 import type { Socket } from "socket.io";
 import type { z } from "zod";
 import type { Context, Services } from "../context";
@@ -111,8 +111,8 @@ function receive<S extends z.ZodType>(
     const reply = replyTo<{ ok: boolean }>(given);
     const ctx = hostContext(services, socket);
     const parsed = schema.safeParse(payload);
-    if (!parsed.success) {
-      ctx.log.warn({ event, issues: parsed.error.issues.slice(0, 5) }, "a node sent what fits no schema");
+    if (!parsed.success || findUnstorable(parsed.data) !== null) {
+      ctx.log.warn({ event, issues: parsed.error?.issues.slice(0, 5) }, "a node sent what fits no schema");
       reply({ ok: false });
       return;
     }

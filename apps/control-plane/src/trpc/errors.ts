@@ -64,6 +64,9 @@ export function toHelmError(error: unknown): HelmError {
     // An id that is none of the database's kind: nothing can be there, whoever forgot to check it.
     if (error.code === "P2023" || error.code === "P2007")
       return new HelmError("BAD_REQUEST", "An id in the request is not an id.", {}, { cause: error });
+    // A number or a text that its column cannot hold: the input's fault, and the same at every further try.
+    if (error.code === "P2020" || error.code === "P2000")
+      return new HelmError("BAD_REQUEST", "A value in the request cannot be stored.", {}, { cause: error });
     if (error.code === "P2034")
       return new HelmError(
         "CONFLICT",

@@ -2,6 +2,7 @@ import { initTRPC } from "@trpc/server";
 import superjson from "superjson";
 import { requireScope } from "../access/scopes";
 import type { Context } from "../context";
+import { requireStorable } from "../http/storable";
 import { inTransaction } from "../transaction";
 import { toHelmError, toTrpcError } from "./errors";
 
@@ -51,6 +52,11 @@ const authorize = t.middleware(({ ctx, path, next }) => {
   return next();
 });
 
+const storable = t.middleware(async ({ getRawInput, next }) => {
+  requireStorable(await getRawInput());
+  return next();
+});
+
 /** A failed procedure resolves too: throwing here is what rolls the transaction back. */
 const transact = t.middleware(({ ctx, next }) =>
   inTransaction(ctx, { audited: true, publish: true }, async (inner) => {
@@ -60,5 +66,5 @@ const transact = t.middleware(({ ctx, next }) =>
   }),
 );
 
-export const query = t.procedure.use(mapErrors).use(authorize);
-export const mutation = t.procedure.use(mapErrors).use(authorize).use(transact);
+export const query = t.procedure.use(mapErrors).use(authorize).use(storable);
+export const mutation = t.procedure.use(mapErrors).use(authorize).use(storable).use(transact);
