@@ -80,17 +80,23 @@ export function quantile(sorted: Float64Array, share: number): number {
   return low + (high - low) * (place - below);
 }
 
-const KEPT = 16;
+/** Draws that are remembered, of all sizes together: 128 MB. */
+const MOST_KEPT = 32_000_000;
 const known = new Map<number, Uint32Array>();
+let kept = 0;
 
-/** Which of `count` rows each resample draws, resample after resample; the last few sizes are remembered. */
+/** Which of `count` rows each resample draws, resample after resample; the last sizes are remembered. */
 function drawsOf(count: number): Uint32Array {
   const remembered = known.get(count);
   if (remembered) return remembered;
   const draw = generator(SEED);
   const picks = new Uint32Array(count * RESAMPLES);
   for (let i = 0; i < picks.length; i++) picks[i] = Math.floor(draw() * count);
-  if (known.size >= KEPT) known.clear();
+  if (kept + picks.length > MOST_KEPT) {
+    known.clear();
+    kept = 0;
+  }
+  kept += picks.length;
   known.set(count, picks);
   return picks;
 }

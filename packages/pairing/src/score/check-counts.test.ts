@@ -118,6 +118,14 @@ describe("a verdict is not possible", () => {
           },
         ],
       },
+      {
+        points: [64, 128, 256, 512].map((prefix, i) => ({
+          prefix,
+          first: { agree: i && 1, total: i && 1 },
+          early: { agree: i && 15, total: i && 15 },
+          late: { agree: i && 48, total: i && 48 },
+        })),
+      },
       { prefixes: [] },
       { prefixes: [64, 128, 192, 256, 320] },
       { prefixes: [64, 128] },
@@ -125,6 +133,16 @@ describe("a verdict is not possible", () => {
       { late: { agree: 144, total: 145 } },
     ];
     for (const changes of odd) expect(refusal(first("mapper", changes))).toBe("COUNT_IMPOSSIBLE");
+  });
+  it("from more sequences or domains than a verdict can wait for", () => {
+    for (const arm of ArmName.options)
+      expect(refusal((counts) => ({ ...counts, [arm]: many(10_001, 1) }))).toBe("TOO_MANY");
+    const spread = (domains: number) => (counts: AssessmentInput["counts"]) => ({
+      ...counts,
+      mapper: counts.mapper?.map((row, i) => ({ ...row, domain: `d${i % domains}` })),
+    });
+    expect(refusal(spread(32))).toBe(null);
+    expect(refusal(spread(33))).toBe("TOO_MANY");
   });
   it("from one text that counts more positions than its hand-over points have", () => {
     const whole = { agree: 200, total: 200 };

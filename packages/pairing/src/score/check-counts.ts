@@ -6,10 +6,14 @@ export type RefusedBecause =
   | "SEQUENCE_REPEATED"
   | "SEQUENCES_DIFFER"
   | "SPLITS_OVERLAP"
-  | "COUNT_IMPOSSIBLE";
+  | "COUNT_IMPOSSIBLE"
+  | "TOO_MANY";
 
 /** Positions that one hand-over point can count: the first, 2 to 16, 17 to 64. */
 const MOST_PER_POINT = { first: 1, early: 15, late: 48 } as const;
+/** More would hold up what waits for the verdict; a run has 256 gate sequences, and domains by the dozen at most. */
+export const MOST_SEQUENCES = 10_000;
+export const MOST_DOMAINS = 32;
 /** Hand-over points of a sequence that is not a long one. */
 const MOST_POINTS = 4;
 
@@ -31,6 +35,18 @@ export function requiredArms({ control, method }: { control: boolean; method: st
  */
 export function checkCounts(counts: CountsByArm, run: { control: boolean; method: string }): void {
   const arms = Object.entries(counts).map(([arm, rows]) => [arm, rows ?? []] as const);
+  for (const [arm, rows] of arms) {
+    if (rows.length > MOST_SEQUENCES) {
+      const what = `the arm ${arm} has ${rows.length} sequences, and at most ${MOST_SEQUENCES} are judged`;
+      throw refused("TOO_MANY", what, { arm });
+    }
+  }
+  // The calibrator pools the domains of a corpus that has more than these.
+  const domains = new Set((counts.mapper ?? []).map((row) => row.domain)).size;
+  if (domains > MOST_DOMAINS)
+    throw refused("TOO_MANY", `the mapper has ${domains} domains, and at most ${MOST_DOMAINS} are judged`, {
+      arm: "mapper",
+    });
   for (const [arm, rows] of arms) {
     for (const row of rows) checkRow(arm, row);
     checkOnce(arm, rows);
@@ -143,6 +159,7 @@ function checkRow(arm: string, row: SequenceCounts): void {
   const points = row.prefixes.length;
   if (points === 0 || (row.split !== "long" && points > MOST_POINTS))
     throw impossible(`has ${points} hand-over points`);
+  if ((row.points?.length ?? 0) > points) throw impossible("has more points than prefixes");
   for (const part of [row, ...(row.points ?? [])]) {
     for (const bucket of BUCKETS) {
       const { agree, total } = part[bucket];
