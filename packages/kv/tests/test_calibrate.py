@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from lifeboat_kv.corpora import SPLITS, Sequence, load_corpus
 from lifeboat_kv.errors import CorpusError, HelmError, UsageError
 from lifeboat_kv.events import Events
 from lifeboat_kv.fit.ends import constant_head
+from lifeboat_kv.host.precision import dtype_for
 from lifeboat_kv.mapper.artifact import read_mapper
 from lifeboat_kv.mapper.form import LayerMap, Mapper
 from lifeboat_kv.mapper.tail import tail_length
@@ -90,6 +92,29 @@ def test_identity_is_exact_and_the_controls_differ(events) -> None:
     assert arms["self_map"]["value"] >= 0.98
     for arm in ("zero_cache", "other_sequence", "no_rerotation", "shuffled_heads"):
         assert arms[arm]["value"] < arms["identity"]["value"] - 0.05, arm
+
+
+def test_a_mapper_is_written_in_what_the_models_run_in(made, events, monkeypatch) -> None:
+    """As on a GPU, where that is bfloat16; here a CPU runs in it, which shows the path and no GPU."""
+    assert events[-1]["manifest"] is not None and dtype_for("cpu") == torch.float32
+    assert dtype_for("cuda") == dtype_for("cuda:1") == torch.bfloat16
+    for module in (
+        "calibration.calibrate",
+        "calibration.scoring",
+        "models.load",
+        "host.memory",
+        "measure.cost",
+    ):
+        monkeypatch.setattr(f"lifeboat_kv.{module}.dtype_for", lambda device: torch.bfloat16)
+    result = run(made)[-1]
+    for made_result, dtype in ((events[-1], torch.float32), (result, torch.bfloat16)):
+        read = read_mapper(Path(made_result["artifact"]["path"]))
+        tensors = [t for m in read.layers for t in (m.wk, m.bk, m.wv, m.bv, m.gamma)]
+        assert {t.dtype for t in tensors if t is not None} == {dtype}
+        assert read.head is None or read.head.k.dtype == dtype
+        assert read.manifest["dtype"] == str(dtype).removeprefix("torch.")
+    retained = by_arm(run.events)
+    assert retained["identity"]["value"] >= 0.99 and retained["self_map"]["value"] >= 0.98
 
 
 def test_counts_cover_every_gate_and_report_sequence_once(events) -> None:

@@ -62,11 +62,13 @@ def _fit(run: Run) -> tuple[Rivals, Fit]:
     for layer, facts in enumerate(fit_facts(fitted)):
         events.send("metric", name="layer_fit", layer=layer, fit=facts)
     facts = run.source_facts, run.target_facts
-    mapper = mapper_from(fitted, method, *facts, run.gammas, run.head).to(run.device)
-    self_map = mapper_from(fits.own, method, facts[1], facts[1], run.gammas, run.head).to(run.device)
+    # Scored as it is written, and written as it is served: maps and head in what the models run in.
+    served = run.device, dtype_for(run.device)
+    mapper = mapper_from(fitted, method, *facts, run.gammas, run.head).to(*served)
+    self_map = mapper_from(fits.own, method, facts[1], facts[1], run.gammas, run.head).to(*served)
     plain = None
     if method.name != "ridge":
-        plain = mapper_from(fits.by_method["ridge"], METHODS["ridge"], *facts, None, None).to(run.device)
+        plain = mapper_from(fits.by_method["ridge"], METHODS["ridge"], *facts, None, None).to(*served)
     events.progress(1, 1, "maps")
     return Rivals(mapper, self_map, plain, run.source.rope, run.target.rope), fitted
 

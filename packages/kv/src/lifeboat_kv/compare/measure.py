@@ -15,6 +15,7 @@ from ..calibration.opening import Options, Run, open_run
 from ..events import Events
 from ..fit.layers import mapper_from
 from ..host.machine import Machine, this_machine
+from ..host.precision import dtype_for
 from ..mapper.form import Mapper
 from ..mapper.tail import tail_length
 from ..methods import DEFAULT_METHOD, METHODS, Method
@@ -72,7 +73,7 @@ def compare_methods(options: Options, events: Events) -> Comparison:
     mappers = {
         m.name: mapper_from(
             fits.by_method[m.name], m, run.source_facts, run.target_facts, run.gammas, run.head
-        ).to(run.device)
+        ).to(run.device, dtype_for(run.device))
         for m in wanted
     }
     score = _score(run, mappers)
