@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Evaluation } from "@helm/contracts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { evaluation } from "../testing/evaluation";
@@ -41,7 +42,7 @@ it("stores a result under its pair and mapper, whole, newest first, with its aud
       verb: "evaluation.record",
       entity: "evaluation",
       entityId: recorded.id,
-      after: { tasks: ["helm_bundled"], accuracyRetention: 0.98, limit: null },
+      after: { tasks: ["helm_bundled"], accuracyRetention: 0.88 / 0.9, limit: null },
     },
   ]);
 });
@@ -70,11 +71,54 @@ it("knows the pair by its weights, whatever a host calls the folders", async () 
   expect((await control.as("operator").evaluation.record(renamed)).pairId).toBe(pairId);
 });
 
-it("refuses numbers that cannot be", async () => {
-  const [task] = evaluation(sha256).tasks;
-  if (!task) throw new Error("no task");
-  const wrong = evaluation(sha256, { tasks: [{ ...task, n: 0 }] });
-  await expect(control.as("operator").evaluation.record(wrong)).rejects.toMatchObject({
-    code: "BAD_REQUEST",
-  });
+const good = evaluation("0".repeat(64));
+const [task] = good.tasks;
+if (!task || !good.mean) throw new Error("no task");
+const { mean } = good;
+const kept = task.accuracy_retention;
+if (!kept) throw new Error("no accuracy retention");
+const rows = (changes: Partial<typeof task>) => ({ tasks: [{ ...task, ...changes }] });
+
+it.each<[string, Partial<Evaluation>]>([
+  ["no document", rows({ n: 0 })],
+  ["a CPU that is no development", { device: "cpu", development: false }],
+  ["more right answers than documents", rows({ transferred: 57, accuracy_retention: null })],
+  ["another ratio than that of its shares", rows({ accuracy_retention: { ...kept, value: 0.99 } })],
+  ["an interval beside its value", rows({ accuracy_retention: { ...kept, low: 0.99 } })],
+  ["an interval upside down", rows({ above_pilot: { value: 0.15, low: 0.3, high: 0.1 } })],
+  ["another difference than that of its shares", rows({ above_pilot: { value: 0.9, low: 0, high: 1 } })],
+  ["an accuracy retention of a perplexity", rows({ higher_is_better: false })],
+  ["a mean of other rows", { mean: { ...mean, value: 1 } }],
+  ["a mean of more tasks than there are", { mean: { ...mean, tasks: 400 } }],
+  ["no mean where there is one", { mean: null }],
+  ["a row twice", { tasks: [task, task], mean: { ...mean, tasks: 2 } }],
+  [
+    "versions without end",
+    { versions: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`v${i}`, "1"])) },
+  ],
+])("refuses numbers that cannot be: %s", async (_, changes) => {
+  const wrong = control.as("operator").evaluation.record({ ...evaluation(sha256), ...changes });
+  await expect(wrong).rejects.toMatchObject({ code: "BAD_REQUEST" });
+});
+
+it("works out itself what follows: the warnings, and development with a mapper that is", async () => {
+  const worse = { ...task, pilot: 0.89, above_pilot: { value: -0.01, low: -0.02, high: -0.001 } };
+  const forged = evaluation(sha256, { device: "cuda", development: false, tasks: [worse], warnings: [] });
+  await control.as("operator").evaluation.record(forged);
+  const [stored] = await list();
+  expect(stored).toMatchObject({ developmentOnly: true, result: { development: true } });
+  expect(stored?.result.warnings).toEqual([
+    {
+      code: "ACCURACY_BELOW_PILOT",
+      task: "helm_bundled",
+      message:
+        "helm_bundled: the transferred target solves 0.880, the pilot alone 0.890; the interval of the difference is [-0.020, -0.001]",
+    },
+  ]);
+  const unclear = { ...worse, above_pilot: { ...worse.above_pilot, high: 0.01 } };
+  await control.as("operator").evaluation.record(evaluation(sha256, { tasks: [unclear] }));
+  expect((await list())[0]?.result.warnings).toEqual([]);
+  const invented = [{ code: "ACCURACY_BELOW_PILOT" as const, task: "helm_bundled", message: "worse" }];
+  await control.as("operator").evaluation.record(evaluation(sha256, { warnings: invented }));
+  expect((await list())[0]?.result.warnings).toEqual([]);
 });

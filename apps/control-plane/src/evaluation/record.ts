@@ -1,4 +1,4 @@
-import { Evaluation, HelmError } from "@helm/contracts";
+import { Evaluation, HelmError, meanOf, warningsOf } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import { z } from "zod";
 import { actorName } from "../access/actor";
@@ -11,12 +11,17 @@ export const RecordEvaluationOutput = z.object({ id: z.uuid(), pairId: z.uuid(),
 /** Stores what was measured with a mapper of ours. Errors: NOT_FOUND for a mapper, ARTIFACT_MISMATCH for a pair. */
 export async function recordEvaluation({ ctx, input }: Call<z.infer<typeof RecordEvaluationInput>>) {
   const mapper = await mapperOf(ctx, input);
+  // What follows from the rows and from the mapper is worked out here, whatever the sender makes of it.
+  const development = input.development || mapper.developmentOnly;
+  const result: Evaluation = { ...input, development, warnings: warningsOf(input.tasks) };
+  const mean = meanOf(input.tasks);
+  if (input.mean && mean) result.mean = { ...input.mean, ...mean };
   const { id } = await ctx.db.evaluation.create({
     data: {
       pairId: mapper.pairId,
       mapperId: mapper.id,
-      result: input as Prisma.InputJsonValue,
-      developmentOnly: input.development,
+      result: result as Prisma.InputJsonValue,
+      developmentOnly: development,
       recordedBy: actorName(ctx.actor),
     },
   });
@@ -28,7 +33,7 @@ export async function recordEvaluation({ ctx, input }: Call<z.infer<typeof Recor
       pairId: mapper.pairId,
       mapperId: mapper.id,
       tasks: input.tasks.filter((task) => !task.group).map((task) => task.task),
-      accuracyRetention: input.mean?.value ?? null,
+      accuracyRetention: mean?.value ?? null,
       limit: input.limit,
     },
   });

@@ -3,7 +3,7 @@ import { BUNDLED } from "./worker";
 
 /** What the evaluation verb prints for a pair of the tests' models. */
 export function evaluation(mapperSha256: string, changes: Partial<Evaluation> = {}): Evaluation {
-  const share = { value: 0.98, low: 0.95, high: 1.01 };
+  const share = { value: 0.88 / 0.9, low: 0.95, high: 1.01 };
   const row = { metric: "exact_match", higher_is_better: true, pilot: 0.73, target: 0.9, transferred: 0.88 };
   return {
     v: 1,
