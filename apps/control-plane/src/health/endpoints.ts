@@ -22,7 +22,7 @@ export function healthEndpoints(metrics: Metrics): Endpoint[] {
       path: "/metrics",
       caller: "public",
       handle: async ({ req, res, ctx }) => {
-        requireMetricsAccess(req, ctx.services.config.metricsToken);
+        requireMetricsAccess(req, ctx.services.config);
         const text = await metrics.registry.metrics();
         res.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
       },

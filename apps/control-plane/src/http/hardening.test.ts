@@ -92,13 +92,21 @@ describe("ids that are none", () => {
 });
 
 describe("the metrics", () => {
-  it("are read with the operator's token, and without one on this machine alone", async () => {
+  it("are read with the operator's token, and without one on this machine alone, where nobody else is served", async () => {
     const { config } = plane.services;
     const read = async (headers: Record<string, string> = {}) =>
       (await plane.request("GET", "/metrics", { headers })).status;
     expect(await read()).toBe(200);
     for (const header of ["x-forwarded-for", "forwarded", "via", "x-real-ip"])
       expect(await read({ [header]: "127.0.0.1" })).toBe(401);
+    const { bind, publicUrl } = config;
+    // Behind a proxy of this machine that says nothing of itself, everyone comes from this machine.
+    for (const beyond of [{ publicUrl: "https://helm.example.com" }, { bind: "0.0.0.0" }]) {
+      Object.assign(config, beyond);
+      expect(await read()).toBe(401);
+      Object.assign(config, { bind, publicUrl });
+    }
+    expect(await read()).toBe(200);
     config.metricsToken = "an-operator's-token";
     for (const given of ["", `Bearer ${worker.credential}`, `Bearer ${config.metricsToken}x`])
       expect(await read(given ? { authorization: given } : {})).toBe(401);
