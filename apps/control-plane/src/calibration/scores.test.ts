@@ -166,6 +166,8 @@ describe("what a run measured is stored and comes back", () => {
       control.as("operator").calibration.start({ pairId, device: "cpu", ...input });
     await expect(start({ method: "best" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
     await expect(start({ options: { sequences: 0 } })).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    const longest = { seq_len: Number.MAX_SAFE_INTEGER };
+    await expect(start({ options: longest })).rejects.toMatchObject({ code: "BAD_REQUEST" });
   });
 });
 
