@@ -126,6 +126,13 @@ def test_a_transfer_below_the_pilot_is_warned_of_by_its_own_name():
     assert "0.250" in warning["message"] and "0.750" in warning["message"]
 
 
+def test_a_difference_whose_interval_includes_none_is_no_warning():
+    row = outcome.row_of(task("unclear", right(41, 80), right(70, 80), right(40, 80)))
+    assert row["transferred"] < row["pilot"]
+    assert row["above_pilot"]["low"] < 0 <= row["above_pilot"]["high"]
+    assert outcome.warnings_of([row]) == []
+
+
 def test_a_perplexity_has_no_accuracy_retention():
     nats = [(-30.0, 10), (-10.0, 10)]
     given_samples = {name: samples(nats, "word_perplexity", "none") for name in outcome.MODELS}

@@ -100,11 +100,14 @@ def mean_of(tasks: Sequence[Measured]) -> dict[str, Any] | None:
 
 
 def warnings_of(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Rows whose transferred target answers worse than the pilot alone."""
+    """Rows whose transferred target answers worse than the pilot alone, by the interval of the difference.
+
+    An interval that includes 0 does not tell the two apart, and is no warning.
+    """
     found = []
     for row in rows:
-        if row["higher_is_better"] and row["transferred"] < row["pilot"]:
-            gap = row["above_pilot"]
+        gap = row["above_pilot"]
+        if row["higher_is_better"] and gap["high"] < 0:
             message = (
                 f"{row['task']}: the transferred target solves {row['transferred']:.3f}, the pilot alone "
                 f"{row['pilot']:.3f}; the interval of the difference is "
