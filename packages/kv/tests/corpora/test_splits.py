@@ -158,6 +158,22 @@ def test_a_template_that_everybody_begins_with_joins_nothing(tmp_path) -> None:
     assert "TEMPLATES" in [n.code for n in corpus.notes]
 
 
+@pytest.mark.parametrize(("bases", "seed"), [(12, 1), (12, 2), (32, 3)])
+def test_versions_of_one_text_never_part(tmp_path, bases: int, seed: int) -> None:
+    """20 versions of each text, with own first lines: its passages are in more than 16 documents."""
+    chance = random.Random(seed)
+    bodies = [text(chance, 250) for _ in range(bases)]
+    rows = [f"{text(chance, 5 + v)} {body}" for body in bodies for v in range(20)]
+    owner = {tuple(TOKENIZER(row)["input_ids"]): n // 20 for n, row in enumerate(rows)}
+    union, templates = related(rows, [None] * len(rows))
+    assert len({union.root(n) for n in range(len(rows))}) == bases and templates == 0
+    chance.shuffle(rows)
+    wanted = {"fit": 40, "select": 20, "gate": 60, "report": 20, "seq_len": 300}
+    corpus = load(save_lines(tmp_path / "c.jsonl", rows), sizes=wanted)
+    of = {name: {owner[s.tokens] for s in corpus.splits[name]} for name in SPLITS}
+    assert sum(map(len, of.values())) == len(set().union(*of.values()))
+
+
 def test_fit_files_do_not_hold_what_the_probes_ask(tmp_path) -> None:
     """A corpus folder whose fit.jsonl repeats a part of a probe: that text is not fitted."""
     probes, fitting = texts(20, seed=1), texts(30, seed=2)

@@ -13,9 +13,14 @@ WINDOW = 64
 # Documents may share less than this, whitespace not counted; what they share from it on is always seen.
 SHARED_BYTES = RUN + WINDOW - 1
 # A passage in more documents than this, and more than a 64th of them, is a template, not a copy: a
-# system prompt, a licence at the head of a file. Nothing learns a text from it.
+# system prompt, a licence at the head of a file. Nothing learns a text from it. Where it is this much of two
+# documents, though, they are versions of one text, however many there are.
 _TEMPLATE = 16
 _TEMPLATE_SHARE = 64
+_SAME_TEXT = 2 / 3
+# What finding versions may cost: texts that a passage is looked up in, and comparisons for each document.
+_MOST_TEXTS = 8
+_MOST_COMPARED = 32
 _BASE = 0x9E3779B97F4A7C15
 
 
@@ -90,4 +95,44 @@ def related(texts: list[str], wholes: list[str | None]) -> tuple[Union, int]:
         if count <= most:
             for at in range(start + 1, start + count):
                 found.join(int(owners[start]), int(owners[at]))
-    return found, int((counts > most).sum())
+    often = counts > most
+    _join_versions(found, marks, hashes[starts[often]], counts[often])
+    # Passages of versions of one text are no templates.
+    templates = (
+        (start, count) for start, count in zip(starts[often].tolist(), counts[often].tolist(), strict=True)
+    )
+    return found, sum(
+        any(found.root(int(o)) != found.root(int(owners[start])) for o in owners[start : start + count])
+        for start, count in templates
+    )
+
+
+def _join_versions(union: Union, marks: list[np.ndarray], frequent: np.ndarray, counts: np.ndarray) -> None:
+    """Joins documents that share _SAME_TEXT of the larger one's fingerprints, all of those `frequent`.
+
+    `frequent` [n] uint64 is sorted, `counts` [n] are the documents that hold each. Two sets that share so
+    much share one of their first few hashes in any order of all hashes (prefix filtering: Chaudhuri, Ganti
+    and Kaushik, 2006): only those are looked up, the rarest first, in the first texts that hold them.
+    """
+    if not frequent.size:
+        return
+    texts: dict[int, list[int]] = {}
+    for number, own in enumerate(marks):
+        least = int(np.ceil(_SAME_TEXT * own.size))
+        at = np.searchsorted(frequent, own).clip(max=frequent.size - 1)
+        held = at[frequent[at] == own]
+        if not held.size or held.size < least:
+            continue
+        first = held[np.lexsort((held, counts[held]))][: held.size - least + 1].tolist()
+        compared: dict[int, bool] = {}
+        for passage in first:
+            others = texts.setdefault(passage, [])
+            for other in others:
+                if other not in compared and len(compared) < _MOST_COMPARED:
+                    shared = np.intersect1d(own, marks[other], assume_unique=True).size
+                    compared[other] = shared >= _SAME_TEXT * max(own.size, marks[other].size)
+                    if compared[other]:
+                        union.join(other, number)
+            # Of versions of one text, the first stands for all.
+            if len(others) < _MOST_TEXTS and not any(compared.get(other) for other in others):
+                others.append(number)
