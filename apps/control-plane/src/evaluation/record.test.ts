@@ -119,6 +119,38 @@ it("works out itself what follows: the warnings, and development with a mapper t
   await control.as("operator").evaluation.record(evaluation(sha256, { tasks: [unclear] }));
   expect((await list())[0]?.result.warnings).toEqual([]);
   const invented = [{ code: "ACCURACY_BELOW_PILOT" as const, task: "helm_bundled", message: "worse" }];
-  await control.as("operator").evaluation.record(evaluation(sha256, { warnings: invented }));
+  await control
+    .as("operator")
+    .evaluation.record(evaluation(sha256, { warnings: invented, at: "2026-11-30T11:30:00.000Z" }));
   expect((await list())[0]?.result.warnings).toEqual([]);
+});
+
+it("takes the same result once, however often and however many at a time", async () => {
+  const result = evaluation(sha256, { at: "2026-11-30T12:00:00.000Z" });
+  const before = await control.db.evaluation.count();
+  const record = () => control.as("operator").evaluation.record(result);
+  const first = await Promise.allSettled([record(), record(), record()]);
+  expect(first.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  await expect(record()).rejects.toMatchObject({ code: "CONFLICT", cause: { code: "CONFLICT" } });
+  expect(await control.db.evaluation.count()).toBe(before + 1);
+});
+
+it("lists page by page", async () => {
+  const all = (await list()).map(({ id }) => id);
+  const page = async (before?: string) =>
+    (await control.as("viewer").evaluation.list({ pairId, limit: 2, before })).map(({ id }) => id);
+  expect(all.length).toBeGreaterThan(4);
+  expect(await page()).toEqual(all.slice(0, 2));
+  expect(await page(all[1])).toEqual(all.slice(2, 4));
+  expect(await page(all.at(-1))).toEqual([]);
+  // A row of an older server whose numbers would be refused today hides itself, not the others.
+  const {
+    id,
+    createdAt: _,
+    ...row
+  } = await control.db.evaluation.findFirstOrThrow({ where: { id: all[0] } });
+  await control.db.evaluation.create({ data: { ...row, result: { v: 1 } } });
+  expect(await page()).toEqual([id]);
+  const everything = control.as("viewer").evaluation.list({ pairId, limit: 51 });
+  await expect(everything).rejects.toMatchObject({ code: "BAD_REQUEST" });
 });

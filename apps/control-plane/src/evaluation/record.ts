@@ -8,7 +8,10 @@ import type { Call, Context } from "../context";
 export const RecordEvaluationInput = Evaluation;
 export const RecordEvaluationOutput = z.object({ id: z.uuid(), pairId: z.uuid(), mapperId: z.uuid() });
 
-/** Stores what was measured with a mapper of ours. Errors: NOT_FOUND for a mapper, ARTIFACT_MISMATCH for a pair. */
+/**
+ * Stores what was measured with a mapper of ours. Errors: NOT_FOUND for a mapper, ARTIFACT_MISMATCH for a
+ * pair, CONFLICT for a result that is here already.
+ */
 export async function recordEvaluation({ ctx, input }: Call<z.infer<typeof RecordEvaluationInput>>) {
   const mapper = await mapperOf(ctx, input);
   // What follows from the rows and from the mapper is worked out here, whatever the sender makes of it.
@@ -16,6 +19,7 @@ export async function recordEvaluation({ ctx, input }: Call<z.infer<typeof Recor
   const result: Evaluation = { ...input, development, warnings: warningsOf(input.tasks) };
   const mean = meanOf(input.tasks);
   if (input.mean && mean) result.mean = { ...input.mean, ...mean };
+  await requireNew(ctx, mapper.id, result);
   const { id } = await ctx.db.evaluation.create({
     data: {
       pairId: mapper.pairId,
@@ -38,6 +42,17 @@ export async function recordEvaluation({ ctx, input }: Call<z.infer<typeof Recor
     },
   });
   return { id, pairId: mapper.pairId, mapperId: mapper.id };
+}
+
+/** A result sent twice is one measurement. The mapper's row is the lock for two that come at once. */
+async function requireNew(ctx: Context, mapperId: string, result: Evaluation): Promise<void> {
+  await ctx.db.$executeRaw`SELECT 1 FROM "mapper" WHERE "id" = ${mapperId}::uuid FOR UPDATE`;
+  const known = await ctx.db.evaluation.findFirst({
+    where: { mapperId, result: { equals: result as Prisma.InputJsonValue } },
+    select: { id: true },
+  });
+  if (!known) return;
+  throw new HelmError("CONFLICT", "This very evaluation is recorded already.", { evaluationId: known.id });
 }
 
 /** The mapper and the weights say which pair it is; names are what a host calls its folders. */
