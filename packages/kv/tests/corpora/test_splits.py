@@ -129,6 +129,16 @@ def test_few_long_documents_still_fill_the_splits(tmp_path) -> None:
     assert shared_runs(corpus) == set()
 
 
+def test_few_documents_behind_many_sequences_are_told(tmp_path) -> None:
+    """Eight documents of some thirty pieces; as many pieces that are documents need no note."""
+    sizes = {"fit": 40, "select": 10, "gate": 60, "report": 10}
+    few = load(save_lines(tmp_path / "few.jsonl", texts(8, words=2800)), sizes=sizes)
+    (note,) = [n for n in few.notes if n.code == "FEW_DOCUMENTS" and "gate" in n.message]
+    assert "the 60 sequences of the gate split come from 4 unrelated documents" in note.message
+    many = load(save_lines(tmp_path / "many.jsonl", texts(140)), sizes=sizes)
+    assert "FEW_DOCUMENTS" not in [n.code for n in many.notes]
+
+
 def test_three_documents_cannot_make_four_splits(tmp_path) -> None:
     with pytest.raises(CorpusError) as raised:
         load(save_lines(tmp_path / "c.jsonl", texts(3, words=4000)))

@@ -34,6 +34,9 @@ LOG = logging.getLogger(__name__)
 _FILES_ARE_DOCUMENTS = 32
 _CHARACTERS_A_TOKEN = 4
 _MOST_DOMAINS = 32
+# Intervals count sequences; with fewer documents than this, or more pieces of each, they promise too much.
+_FEW = 8
+_MANY_PIECES = 8
 # Tokenising is what takes the time: this many times the wanted sequences at first, more where it was too few.
 _SPARE = 1.25
 
@@ -199,7 +202,19 @@ def _dealt(
     used = {id(s) for dealt in splits.values() for s in dealt}
     roots = {union.root(n) for n, (_, found) in enumerate(flat) if any(id(s) in used for s in found)}
     spare = [found for n, (_, found) in enumerate(flat) if found and union.root(n) not in roots]
-    return {name: splits[name] for name in SPLITS}, _notes(selections, flat, templates, left_out), spare
+    owner = {id(s): union.root(n) for n, (_, found) in enumerate(flat) for s in found}
+    notes = _notes(selections, flat, templates, left_out)
+    for name in ("gate", "report"):
+        documents = len({owner[id(s)] for s in splits[name]})
+        if documents < min(len(splits[name]), max(_FEW, len(splits[name]) // _MANY_PIECES)):
+            notes.append(
+                Note(
+                    "FEW_DOCUMENTS",
+                    f"the {len(splits[name])} sequences of the {name} split come from {documents} unrelated "
+                    "documents: its intervals are narrower than the truth; give more documents",
+                )
+            )
+    return {name: splits[name] for name in SPLITS}, notes, spare
 
 
 def _join_prefixes(union: Union, rows: list[list[Sequence]]) -> None:
