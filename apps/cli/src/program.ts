@@ -139,9 +139,12 @@ function addCalibrate(
     .option("--out <folder>", "where the mapper is written, local runs only")
     .option("--local", "run on this host also where a server is configured")
     .option("--no-wait", "with a server: exit as soon as the run is queued")
-    .option("--sequences <n>", "sequences fitted")
-    .option("--seq-len <n>", "tokens of a sequence")
-    .option("--seed <n>", "seed of the rows drawn")
+    .option(
+      "--sequences <n>",
+      "texts fitted (default: the corpus's own, else 500); the gate's 256 come beside",
+    )
+    .option("--seq-len <n>", "longest sequence in tokens (default: the corpus's own, else 1024)")
+    .option("--seed <n>", "seed of the rows drawn (default 0)")
     .option("--threads <n>", "threads used, local runs only")
     .addHelpText("after", methodHelp);
 }

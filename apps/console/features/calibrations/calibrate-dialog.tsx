@@ -5,6 +5,7 @@ import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
+import { problemOf } from "../../api/errors";
 import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
@@ -72,7 +73,8 @@ function Questions({
   onDone: () => void;
 }) {
   const trpc = useTRPC();
-  const workers = useQuery(trpc.worker.list.queryOptions()).data;
+  const asked = useQuery(trpc.worker.list.queryOptions());
+  const workers = asked.data;
   const connected = workers?.filter((worker) => worker.connected) ?? [];
   const devices = devicesOf(connected);
   const corpora = [...new Set(["bundled", ...connected.flatMap((worker) => worker.corpora)])];
@@ -174,9 +176,19 @@ function Questions({
           No worker is connected: the run will wait in the queue until one is.
         </p>
       ) : null}
+      {start.error ? (
+        <p role="alert" className="rounded-lg bg-bad-wash px-3 py-2 text-bad-ink">
+          {problemOf(start.error).message}
+        </p>
+      ) : null}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={start.isPending}>
+        <Button
+          type="submit"
+          kind="primary"
+          busy={start.isPending}
+          blockedBecause={asked.isPending ? "The workers are asked which devices they have." : null}
+        >
           Start the calibration
         </Button>
       </div>

@@ -14,7 +14,7 @@ import { TimeAgo } from "../preferences/time";
 type Recorded = Outputs["evaluation"]["list"][number];
 
 /** Task scores through the transferred cache over the target's own: another number than retention, under its own name. */
-export function AccuracyCard({ pairId, command }: { pairId: string; command: string }) {
+export function AccuracyCard({ pairId, command }: { pairId: string; command?: string }) {
   const trpc = useTRPC();
   const evaluations = useQuery(trpc.evaluation.list.queryOptions({ pairId }));
   return (
@@ -33,7 +33,8 @@ export function AccuracyCard({ pairId, command }: { pairId: string; command: str
           ) : (
             <Empty title="Not evaluated" command={command}>
               An evaluation answers tasks three times: the pilot, the target, and the target on the pilot's
-              cache.
+              cache. Once on that host,{" "}
+              <code className="font-mono">npx lifeboat helm evaluate --install</code> fetches the harness.
             </Empty>
           );
         }}

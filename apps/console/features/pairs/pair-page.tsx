@@ -71,7 +71,14 @@ function PairDetail({ pair }: { pair: Pair }) {
       {score ? <Measured pair={pair} runId={score.calibrationId} /> : <NotMeasured pair={pair} />}
       <Runs pair={pair} />
       {pair.control ? null : (
-        <AccuracyCard pairId={pair.id} command={command.evaluate(pair.source.id, pair.target.id)} />
+        <AccuracyCard
+          pairId={pair.id}
+          command={
+            pair.active
+              ? command.evaluate(pair.source.id, pair.target.id, pair.active.sha256, pair.developmentOnly)
+              : undefined
+          }
+        />
       )}
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <MappersCard pairId={pair.id} />

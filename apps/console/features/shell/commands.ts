@@ -31,8 +31,18 @@ export const command = {
       ...optionFlags(options),
     ),
   compare: (first: string, second: string) => helm("calibration compare", first, second),
-  evaluate: (source: string, target: string) =>
-    helm("evaluate --source-model", source, "--target-model", target),
+  /** Without a mapper there is nothing to evaluate, and no command. */
+  evaluate: (source: string, target: string, sha256: string, development: boolean) =>
+    helm(
+      "evaluate --source-model",
+      source,
+      "--target-model",
+      target,
+      "--mapper",
+      sha256,
+      ...(development ? ["--device cpu"] : []),
+      "--record",
+    ),
   calibrations: helm("calibration list"),
   calibration: (id: string) => helm("calibration show", id, "--wait"),
   tenants: helm("tenant list"),
