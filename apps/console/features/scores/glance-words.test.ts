@@ -58,6 +58,30 @@ it("says what it saves only where it was measured, and never calls it more", () 
   expect(answers(run({}, { cost: [point] }))[2]).toBe("Nothing yet");
 });
 
+it("quotes the saving at a length that the gate measured, and says where longer prompts miss it", () => {
+  const point = (tokens: number, target: number, transfer: number) => ({
+    tokens,
+    pilot_prefill_ms: 1,
+    target_prefill_ms: target,
+    map_ms: 1,
+    move_ms: 1,
+    tail_ms: 1,
+    transfer_ms: transfer,
+  });
+  const score = (retention: number, low: number) => ({ retention, low, high: 1, n: 16, buckets });
+  const changes = {
+    by_prefix: { "64-127": score(0.98, 0.97), "256-511": score(0.98, 0.97) },
+    long: [{ multiple: 4 as const, arms: { mapper: score(0.855, 0.8) } }],
+  };
+  const breakEven = { transfer: 64, with_pilot: null, escalated: null, direct: null };
+  const cost = [point(512, 46, 22), point(2048, 240, 69)];
+  const [, , saves] = answersOf(run(changes, { cost, breakEven }));
+  expect(saves?.rest).toContain("22.0 ms instead of 46.0 ms of prefill at 512 tokens");
+  expect(saves?.rest).toMatch(/longer prompts keep less than the gate asks \(lower bound 0\.80+ at 4 times/);
+  const kept = { ...changes, long: [{ multiple: 4 as const, arms: { mapper: score(0.95, 0.92) } }] };
+  expect(answersOf(run(kept, { cost, breakEven }))[2]?.rest).not.toContain("longer prompts");
+});
+
 it("says from the diagnosis whether refitting is worth it", () => {
   const below = (code: "MAP_WRONG" | "TARGET_SENSITIVE" | null) =>
     answers(run({ verdict: "BELOW_GATE", diagnosis: code ? { code, message: "" } : null }))[3];

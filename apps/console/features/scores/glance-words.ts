@@ -58,13 +58,31 @@ function howSure({ assessment, gateLooks }: Glanced): Answer {
   };
 }
 
-function whatItSaves({ cost, breakEven, device }: Glanced): Answer {
+/** The longest prefix that the gate's own rows reach, by the labels of the prefix lengths ("256-511"); null where none are told. */
+function lengthOfTheGate({ by_prefix: prefixes }: Assessment): number | null {
+  const ends = Object.keys(prefixes ?? {}).map((label) => Number(label.split("-")[1]) + 1);
+  return ends.length > 0 ? Math.max(...ends) : null;
+}
+
+/** Where prompts longer than the gate's fall below it, the saving there is none to be had. */
+function beyondTheGate({ long, gate }: Assessment): string {
+  const missed = (long ?? []).filter(({ arms }) => arms.mapper && arms.mapper.low < gate);
+  if (missed.length === 0) return "";
+  const said = missed.map(
+    ({ multiple, arms }) => `${share(arms.mapper?.low ?? 0)} at ${count(multiple)} times that length`,
+  );
+  return `; longer prompts keep less than the gate asks (lower bound ${said.join(", ")})`;
+}
+
+function whatItSaves({ assessment, cost, breakEven, device }: Glanced): Answer {
   const question = "What would it save?";
-  const longest = longestMeasured(cost);
+  const reach = lengthOfTheGate(assessment);
+  const within = reach === null ? cost : cost.filter((point) => point.tokens <= reach);
+  const longest = longestMeasured(within) ?? longestMeasured(cost);
   if (!longest) return { question, answer: "Not measured", rest: "this run measured no cost", tone: "plain" };
   const { tokens, target, transfer } = longest;
   const from = breakEven?.transfer ?? null;
-  const rest = `${milliseconds(transfer)} instead of ${milliseconds(target)} of prefill at ${count(tokens)} tokens, given that the pilot has answered; on ${device}`;
+  const rest = `${milliseconds(transfer)} instead of ${milliseconds(target)} of prefill at ${count(tokens)} tokens, given that the pilot has answered; on ${device}${beyondTheGate(assessment)}`;
   if (from === null)
     return { question, answer: "Nothing yet", rest: `a transfer never paid: ${rest}`, tone: "warn" };
   return { question, answer: `Pays from ${count(from)} tokens`, rest, tone: "good" };
