@@ -53,7 +53,7 @@ def _measured(times: int, folder: Path) -> int:
     for seed, path in enumerate(models):
         tiny_model(LAYERS, 32, seed, head_dim=HEAD_DIM).save_pretrained(path)
         tiny_tokenizer().save_pretrained(path)
-    corpus = save_corpus(folder / f"corpus-{times}", fit=(FIT + SELECT) * times, probes=8, words=WORDS)
+    corpus = save_corpus(folder / f"corpus-{times}", fit=(FIT + SELECT) * times, probes=20, words=WORDS)
     sizes = {"fit": FIT * times, "select": SELECT * times, "gate": 4, "report": 4, "seq_len": WORDS + 2}
     method = METHODS["ridge"]
     options = Options(

@@ -76,6 +76,12 @@ it("seeds the bundled pairs through a worker, then gives each the run that was r
     pairName: "pilot -> target",
   });
   expect(await control.services.artifacts.size(sha256(mappers.cleared))).toBe(512);
+  // An old measurement is not to pass for a new one: the times are the run's own.
+  for (const { startedAt, finishedAt } of await control.db.calibration.findMany()) {
+    const newest = await control.db.calibrationEvent.aggregate({ _max: { at: true } });
+    expect(finishedAt?.getTime()).toBeLessThanOrEqual(newest._max.at?.getTime() ?? 0);
+    expect(finishedAt?.getTime()).toBeGreaterThanOrEqual(startedAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  }
   const again = await control.restart();
   await again.stop();
   expect(await control.db.calibration.count()).toBe(2);

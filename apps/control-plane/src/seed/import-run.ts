@@ -113,6 +113,13 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
     ctx: worker,
     input: { id: calibration.id, attempt: attempt.id, outcome: "fitted", artifact_sha256 },
   });
+  // The times are those of the run, not of its import: nobody is to take an old measurement for a new one.
+  const times = { startedAt: new Date(run.started.at), finishedAt: new Date(run.result.at) };
+  await ctx.db.calibration.update({
+    where: { id: calibration.id },
+    data: { ...times, createdAt: times.startedAt },
+  });
+  await ctx.db.calibrationAttempt.update({ where: { id: attempt.id }, data: times });
   return calibration.id;
 }
 
