@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lifeboat_kv.errors import ArtifactError
-from lifeboat_kv.mapper.artifact import read_mapper
+from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
 from lifeboat_kv.mapper.form import K_NORM, ConstantHead, LayerMap, Mapper
 
 FACTS = {"num_hidden_layers": 2, "num_key_value_heads": 2, "head_dim": 4}
@@ -72,3 +72,10 @@ def sound(mapper: Mapper) -> None:
         heads = int(mapper.source["num_key_value_heads"])
         content = [torch.zeros(heads, 3, int(mapper.source["head_dim"]))] * mapper.source["num_hidden_layers"]
         assert mapper.map_layer(index, content, content)[0].shape == (2, 3, 4)
+
+
+def written(folder: Path) -> bytes:
+    """The bytes of the small mapper's file, written into `folder` as a calibration does."""
+    return (
+        folder / write_mapper(folder, small_mapper(), {"note": "kept"}) / "mapper.safetensors"
+    ).read_bytes()

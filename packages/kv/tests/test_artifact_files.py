@@ -11,18 +11,15 @@ from typing import Any
 
 import pytest
 import torch
-from small_mapper import parts, refused, small_mapper, sound
+from small_mapper import parts, refused, sound, written
 
 from lifeboat_kv.mapper import tensor_file
-from lifeboat_kv.mapper.artifact import read_mapper, write_mapper
+from lifeboat_kv.mapper.artifact import read_mapper
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("good")
-    return (
-        folder / write_mapper(folder, small_mapper(), {"note": "kept"}) / "mapper.safetensors"
-    ).read_bytes()
+    return written(tmp_path_factory.mktemp("good"))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save
-from small_mapper import SOURCE, TARGET, joined, parts, refused, small_mapper, sound
+from small_mapper import SOURCE, TARGET, joined, parts, refused, small_mapper, sound, written
 
 from lifeboat_kv.errors import ArtifactError, ResourceError
 from lifeboat_kv.mapper import tensor_file
@@ -31,10 +31,7 @@ QUICK = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("good")
-    return (
-        folder / write_mapper(folder, small_mapper(), {"note": "kept"}) / "mapper.safetensors"
-    ).read_bytes()
+    return written(tmp_path_factory.mktemp("good"))
 
 
 @pytest.fixture

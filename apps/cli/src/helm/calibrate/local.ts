@@ -9,15 +9,7 @@ import {
   type ModelFacts,
   optionFlags,
 } from "@helm/contracts";
-import {
-  type Exit,
-  hubEnvironment,
-  locatePython,
-  type PythonHandlers,
-  type PythonHome,
-  type PythonRun,
-  runPython,
-} from "@helm/host";
+import { hubEnvironment, locatePython } from "@helm/host";
 import {
   type AssessmentInput,
   assess,
@@ -29,9 +21,10 @@ import {
 import type { Context } from "../../context";
 import { Failure, usage } from "../../failure";
 import { type LocatedModel, locateCorpus, locateModel, readFacts } from "../../models";
-import { ProgressView } from "../../terminal/progress";
+import type { ProgressView } from "../../terminal/progress";
 import { impossible } from "../check";
-import { takeDevice } from "./device";
+import { takeDevice } from "../job/device";
+import { died, noteUnreadable, runJob, sentence } from "../job/run";
 import { type CalibrateOptions, gateOf } from "./options";
 import { reportLines } from "./report";
 import { exitCodeOf, toResult } from "./result";
@@ -44,11 +37,7 @@ interface Collected {
   fit: LayerFit[];
   result: EventOf<"result"> | null;
   failed: EventOf<"failed"> | null;
-  log: string[];
 }
-
-/** Time that the job gets between SIGTERM and SIGKILL. */
-const GRACE_MS = 8000;
 
 /** Calibrates on this host: the same job and the same verdict as through a server. Returns the exit code. */
 export async function calibrateLocally(context: Context, options: CalibrateOptions): Promise<number> {
@@ -66,12 +55,14 @@ export async function calibrateLocally(context: Context, options: CalibrateOptio
   const extra = corpus.hub ? hubEnvironment(corpus.hub) : {};
   const release = await takeDevice(context, python, options.device, "lifeboat helm calibrate");
   try {
-    const collected = await runJob(
-      context,
-      python,
-      jobArguments(context, options, source, target, corpus.given),
-      extra,
-    );
+    const collected: Collected = { started: null, counts: {}, fit: [], result: null, failed: null };
+    const { exit, log } = await runJob(context, python, {
+      args: jobArguments(context, options, source, target, corpus.given),
+      environment: extra,
+      take: (line, view, words) => take(line, collected, context, view, words),
+      interrupted: "Nothing half-written was left; start it again when you like.",
+    });
+    if (!collected.failed && !(exit.code === 0 && collected.result)) throw died(exit, log);
     return await conclude(context, options, { source, target, control: check.control }, collected);
   } finally {
     await release();
@@ -110,50 +101,16 @@ function jobArguments(
   return options.method === "default" ? args : [...args, "--method", options.method];
 }
 
-async function runJob(
+function take(
+  line: unknown,
+  collected: Collected,
   context: Context,
-  python: PythonHome,
-  args: string[],
-  extra: Record<string, string>,
-): Promise<Collected> {
-  const collected: Collected = { started: null, counts: {}, fit: [], result: null, failed: null, log: [] };
-  const view = new ProgressView(context.screen);
-  let interrupted = false;
-  let run: PythonRun | null = null;
-  const stop = () => {
-    interrupted = true;
-    void run?.end(GRACE_MS);
-  };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
-  let exit: Exit;
-  try {
-    const handlers: PythonHandlers = {
-      onEvent: (line) => take(line, collected, context, view),
-      onNoise: (line) => collected.log.push(line),
-      onLog: (line) => collected.log.push(line),
-    };
-    run = await runPython(python, args, handlers, extra);
-    if (interrupted) stop();
-    exit = await run.done;
-  } finally {
-    process.off("SIGINT", stop).off("SIGTERM", stop);
-    view.stop();
-  }
-  if (interrupted || exit.code === ExitCode.interrupted) {
-    throw new Failure(
-      ExitCode.interrupted,
-      "INTERRUPTED",
-      "Interrupted. Nothing half-written was left; start it again when you like.",
-    );
-  }
-  if (!collected.failed && !(exit.code === 0 && collected.result)) throw died(exit, collected.log);
-  return collected;
-}
-
-function take(line: unknown, collected: Collected, context: Context, view: ProgressView): void {
+  view: ProgressView,
+  log: string[],
+): void {
   const parsed = CalibrationEvent.safeParse(line);
   if (!parsed.success) {
-    collected.log.push(`an event breaks the schema: ${JSON.stringify(line).slice(0, 300)}`);
+    noteUnreadable(line, log);
     return;
   }
   const event = parsed.data;
@@ -250,31 +207,4 @@ function judge(input: AssessmentInput): Assessment | Failure {
     if (!(error instanceof HelmError)) throw error;
     return new Failure(ExitCode.machineryFailed, error.code, error.userMessage, [], error.details);
   }
-}
-
-function died(exit: Exit, log: string[]): Failure {
-  const last = log.at(-1);
-  // The C++ library ends a process that it cannot get memory for.
-  if (exit.signal === "SIGABRT" && log.some((line) => /bad_alloc/.test(line))) {
-    return new Failure(ExitCode.resources, "MEMORY_SHORT", "This host's memory did not suffice. Free some.");
-  }
-  if (exit.signal === "SIGKILL") {
-    return new Failure(
-      ExitCode.resources,
-      "MEMORY_SHORT",
-      "The system killed the job, most likely for want of memory. Free memory, or use fewer sequences.",
-    );
-  }
-  const why = last ? ` Its last line: ${last}` : "";
-  return new Failure(
-    ExitCode.machineryFailed,
-    "JOB_DIED",
-    `The job ended with ${exit.signal ?? `code ${exit.code}`} before it gave a result.${why}`,
-  );
-}
-
-function sentence(text: string): string {
-  // A name at the beginning (a file's, a tensor's) stays as it is written.
-  const first = /^[a-z]+[ ,']/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
-  return /[.!?]$/.test(first) ? first : `${first}.`;
 }

@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Evaluation, EvaluationProgress, ExitCode } from "@helm/contracts";
-import { type Exit, locatePython, type PythonHome, type PythonRun, runPython } from "@helm/host";
+import { locatePython, type PythonHome } from "@helm/host";
 import { z } from "zod";
 import type { Context } from "../../context";
 import { Failure } from "../../failure";
-import { ProgressView } from "../../terminal/progress";
-
-/** Time that the job gets between SIGTERM and SIGKILL. */
-const GRACE_MS = 8000;
+import type { ProgressView } from "../../terminal/progress";
+import { died, noteUnreadable, runJob, sentence } from "../job/run";
 
 const Line = z.discriminatedUnion("type", [
   EvaluationProgress,
@@ -25,7 +23,6 @@ const Line = z.discriminatedUnion("type", [
 interface Collected {
   evaluation: Evaluation | null;
   failed: { code: string; message: string; exit_code: number } | null;
-  log: string[];
 }
 
 /** The environment that holds the harness. Errors: Failure 5 with the command that makes it. */
@@ -44,7 +41,7 @@ export function locateHarness(python: string | undefined): PythonHome {
 
 /** Makes or renews that environment. Errors: Failure 5 where packages cannot be had. */
 export async function installHarness(context: Context): Promise<void> {
-  await runJob(context, locatePython(context.config.python), ["evaluate", "--install"]);
+  await runVerb(context, locatePython(context.config.python), ["evaluate", "--install"]);
 }
 
 /** Runs `python -m lifeboat_kv evaluate`. Errors: Failure with the job's own code and sentence. */
@@ -54,53 +51,40 @@ export async function runEvaluation(
   args: string[],
   environment: Record<string, string>,
 ): Promise<Evaluation> {
-  const { evaluation, log } = await runJob(context, python, ["evaluate", ...args], environment);
+  const { evaluation, log } = await runVerb(context, python, ["evaluate", ...args], environment);
   if (evaluation) return evaluation;
   throw died({ code: 0, signal: null }, log);
 }
 
-async function runJob(
+async function runVerb(
   context: Context,
   python: PythonHome,
   args: string[],
   environment: Record<string, string> = {},
-): Promise<Collected> {
-  const collected: Collected = { evaluation: null, failed: null, log: [] };
-  const view = new ProgressView(context.screen);
-  let interrupted = false;
-  let run: PythonRun | null = null;
-  const stop = () => {
-    interrupted = true;
-    void run?.end(GRACE_MS);
-  };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
-  let exit: Exit;
-  try {
-    const handlers = {
-      onEvent: (line: unknown) => take(line, collected, context, view),
-      onNoise: (line: string) => collected.log.push(line),
-      onLog: (line: string) => collected.log.push(line),
-    };
-    run = await runPython(python, args, handlers, environment);
-    if (interrupted) stop();
-    exit = await run.done;
-  } finally {
-    process.off("SIGINT", stop).off("SIGTERM", stop);
-    view.stop();
-  }
-  if (interrupted || exit.code === ExitCode.interrupted) {
-    throw new Failure(ExitCode.interrupted, "INTERRUPTED", "Interrupted. Nothing was stored.");
-  }
+): Promise<Collected & { log: string[] }> {
+  const collected: Collected = { evaluation: null, failed: null };
+  const { exit, log } = await runJob(context, python, {
+    args,
+    environment,
+    take: (line, view, words) => take(line, collected, context, view, words),
+    interrupted: "Nothing was stored.",
+  });
   const { failed } = collected;
   if (failed) throw new Failure(failed.exit_code, failed.code, sentence(failed.message));
-  if (exit.code !== 0) throw died(exit, collected.log);
-  return collected;
+  if (exit.code !== 0) throw died(exit, log);
+  return { ...collected, log };
 }
 
-function take(line: unknown, collected: Collected, context: Context, view: ProgressView): void {
+function take(
+  line: unknown,
+  collected: Collected,
+  context: Context,
+  view: ProgressView,
+  log: string[],
+): void {
   const parsed = Line.safeParse(line);
   if (!parsed.success) {
-    collected.log.push(`an event breaks the schema: ${JSON.stringify(line).slice(0, 300)}`);
+    noteUnreadable(line, log);
     return;
   }
   const event = parsed.data;
@@ -120,25 +104,4 @@ function take(line: unknown, collected: Collected, context: Context, view: Progr
       collected.failed = event;
       return;
   }
-}
-
-function died(exit: Exit, log: string[]): Failure {
-  const last = log.at(-1);
-  if (exit.signal === "SIGKILL") {
-    const message =
-      "The system killed the job, most likely for want of memory. Free memory, or use smaller models.";
-    return new Failure(ExitCode.resources, "MEMORY_SHORT", message);
-  }
-  const why = last ? ` Its last line: ${last}` : "";
-  const ended = exit.signal ?? `code ${exit.code}`;
-  return new Failure(
-    ExitCode.machineryFailed,
-    "JOB_DIED",
-    `The job ended with ${ended} before it gave a result.${why}`,
-  );
-}
-
-function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
 }

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 from ..errors import CorpusError
+from ..host import regular_file
 
 
-def open_regular(file: Path, name: str) -> IO[bytes]:
+def open_regular(file: Path, name: str) -> BinaryIO:
     """The open file; a pipe, a device or a folder is refused without waiting for it.
 
     `name` is what people know it by. Errors: CorpusError CORPUS_UNREADABLE; OSError.
     """
-    handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise CorpusError("CORPUS_UNREADABLE", f"{name} is no regular file: put a copy of its texts there")
-    return os.fdopen(handle, "rb")
+    try:
+        return regular_file.open_regular(file)
+    except regular_file.NotRegular as error:
+        raise CorpusError(
+            "CORPUS_UNREADABLE", f"{name} is no regular file: put a copy of its texts there"
+        ) from error
 
 
 def inside(folder: Path, name: str) -> Path:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import torch
 from torch import Tensor
 
 from ..errors import ArtifactError, ResourceError
+from ..host.regular_file import NotRegular, descriptor
 
 # Manifests hold every sequence's counts: some megabytes. Nothing sane is longer than this.
 MAX_HEADER = 32 << 20
@@ -147,17 +147,15 @@ def short(value: Any) -> str:
 def _open(path: str | os.PathLike[str]) -> tuple[int, int]:
     """A descriptor of a regular file and its size; a pipe or a device is neither waited for nor read."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        handle = descriptor(path)
+    except NotRegular as error:
+        raise ArtifactError("UNREADABLE", f"{short(path)} is not a file") from error
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ArtifactError("MISSING", f"there is no mapper at {short(path)}") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ArtifactError("UNREADABLE", f"{short(path)} cannot be opened: {reason}") from error
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode):
-        os.close(handle)
-        raise ArtifactError("UNREADABLE", f"{short(path)} is not a file")
-    return handle, facts.st_size
+    return handle, os.fstat(handle).st_size
 
 
 def _read(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
-from .regular_file import read_regular
+from ..host.regular_file import read_regular
 
 _LARGEST_FILE = 16 << 20
 _LARGEST_NUMBER = 1 << 31

@@ -8,7 +8,7 @@ import json
 import os
 from pathlib import Path
 
-from .regular_file import open_regular
+from ..host.regular_file import open_regular
 
 _WORTH_REMEMBERING = 256 << 20
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
+from ..host.regular_file import open_regular, read_regular
 from .config_facts import config_facts, named, read_config
 from .digest_cache import cached_digest
-from .regular_file import open_regular, read_regular
 
 _MAX_JSON = 256 << 20
 # Parts of tokenizer.json that change nothing about which ids a text gets.

@@ -11,9 +11,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from ..errors import ModelError, NumericsError
 from ..host.precision import dtype_for
+from ..host.regular_file import irregular
 from ..host.resources import as_resource_error
 from .facts import weight_files
-from .regular_file import irregular
 
 
 def load_model(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> Any:

@@ -1,27 +1,30 @@
-"""Opening only what is a file: a pipe or a device in a model folder is neither waited for nor read."""
+"""Opening only what is a file: a pipe or a device is neither waited for nor read."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 
-@contextmanager
-def open_regular(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The regular file at `path`, open for reading. Errors: OSError, also for anything that is no file."""
+class NotRegular(OSError):
+    """What stands there is no file: a pipe, a device, a folder."""
+
+
+def descriptor(path: str | os.PathLike[str]) -> int:
+    """A descriptor of the regular file at `path`, for reading. Errors: NotRegular; OSError."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        with open(handle, "rb", closefd=False) as file:
-            yield file
-    finally:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
+        raise NotRegular(errno.EINVAL, "it is not a regular file")
+    return handle
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """The regular file at `path`, open for reading. Errors: NotRegular; OSError."""
+    return os.fdopen(descriptor(path), "rb")
 
 
 def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
