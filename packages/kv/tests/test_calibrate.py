@@ -31,13 +31,7 @@ from lifeboat_kv.rotation.rope import Rope
 from lifeboat_kv.score.arms import Group, Rivals, arms_of, mapped_content
 from lifeboat_kv.score.points import points_of
 
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -35,12 +35,7 @@ from lifeboat_kv.score.tally import BUCKETS, Tally
 FACTS = {"num_hidden_layers": 3, "num_key_value_heads": 2, "head_dim": 16}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 "use client";
 
-import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import { CartesianGrid, Line, LineChart, Tooltip, XAxis, YAxis } from "recharts";
+import { axisName, axisText, LineFigures, LineSpace, lineMargin } from "../../ui/line-figure";
 import { count, milliseconds } from "../../ui/numbers";
 import type { CostKey, CostRow } from "./cost-points";
 
@@ -62,65 +63,50 @@ export function CostChart({ rows, lines }: { rows: CostRow[]; lines: CostLine[] 
     .filter((value): value is number => typeof value === "number" && value > 0);
   const ticks = decades(Math.min(...values), Math.max(...values));
   return (
-    <div className="relative min-h-64 w-full flex-1">
-      {/* A height that the parent stretches is no definite one: without this the chart would have none. */}
-      <div className="absolute inset-0">
-        <ResponsiveContainer width="100%" height="100%" minWidth={0}>
-          <LineChart
-            data={rows}
-            margin={{ top: 8, right: 14, bottom: 18, left: 0 }}
-            accessibilityLayer={false}
-          >
-            <CartesianGrid stroke="var(--line)" vertical={false} />
-            <XAxis
-              dataKey="tokens"
-              type="number"
-              scale="log"
-              domain={["dataMin", "dataMax"]}
-              ticks={rows.map(({ tokens }) => tokens)}
-              tickFormatter={short}
-              tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
-              stroke="var(--line)"
-              label={{
-                value: "prompt tokens",
-                position: "insideBottom",
-                offset: -12,
-                fill: "var(--ink-soft)",
-                fontSize: 12,
-              }}
-            />
-            <YAxis
-              type="number"
-              scale="log"
-              domain={[ticks[0] ?? 1, ticks.at(-1) ?? 1000]}
-              ticks={ticks}
-              tickFormatter={(value: number) => `${count(value)} ms`}
-              tick={{ fill: "var(--ink-soft)", fontSize: 12 }}
-              stroke="var(--line)"
-              width={84}
-            />
-            <Tooltip
-              content={<Figures lines={lines} />}
-              cursor={{ stroke: "var(--line-strong)" }}
-              isAnimationActive={false}
-            />
-            {lines.map((line) => (
-              <Line
-                key={line.key}
-                dataKey={line.key}
-                name={line.name}
-                stroke={line.stroke}
-                strokeWidth={line.thin ? 1.5 : 2.25}
-                strokeDasharray={line.dash}
-                dot={{ r: line.thin ? 2.5 : 3.5, fill: line.stroke, strokeWidth: 0 }}
-                isAnimationActive={false}
-                connectNulls
-              />
-            ))}
-          </LineChart>
-        </ResponsiveContainer>
-      </div>
-    </div>
+    <LineSpace className="min-h-64">
+      <LineChart data={rows} margin={lineMargin} accessibilityLayer={false}>
+        <CartesianGrid stroke="var(--line)" vertical={false} />
+        <XAxis
+          dataKey="tokens"
+          type="number"
+          scale="log"
+          domain={["dataMin", "dataMax"]}
+          ticks={rows.map(({ tokens }) => tokens)}
+          tickFormatter={short}
+          tick={axisText}
+          stroke="var(--line)"
+          label={axisName("prompt tokens")}
+        />
+        <YAxis
+          type="number"
+          scale="log"
+          domain={[ticks[0] ?? 1, ticks.at(-1) ?? 1000]}
+          ticks={ticks}
+          tickFormatter={(value: number) => `${count(value)} ms`}
+          tick={axisText}
+          stroke="var(--line)"
+          width={84}
+        />
+        <Tooltip
+          content={<Figures lines={lines} />}
+          cursor={{ stroke: "var(--line-strong)" }}
+          isAnimationActive={false}
+        />
+        {lines.map((line) => (
+          <Line
+            key={line.key}
+            dataKey={line.key}
+            name={line.name}
+            stroke={line.stroke}
+            strokeWidth={line.thin ? 1.5 : 2.25}
+            strokeDasharray={line.dash}
+            dot={{ r: line.thin ? 2.5 : 3.5, fill: line.stroke, strokeWidth: 0 }}
+            isAnimationActive={false}
+            connectNulls
+          />
+        ))}
+      </LineChart>
+    </LineSpace>
   );
 }
 
@@ -135,21 +121,10 @@ function Figures({
 }) {
   const row = payload?.[0]?.payload;
   if (!active || !row) return null;
-  return (
-    <div className="rounded-lg border border-line bg-raised px-3 py-2 text-[0.8125rem] shadow-float">
-      <div className="font-semibold">{count(row.tokens)} tokens</div>
-      {lines.flatMap((line) =>
-        row[line.key] == null ? (
-          []
-        ) : (
-          <div key={line.key} className="flex justify-between gap-4">
-            <span className="text-ink-soft">{line.name}</span>
-            <span className="tabular-nums">{milliseconds(row[line.key])}</span>
-          </div>
-        ),
-      )}
-    </div>
-  );
+  const figures = lines
+    .filter((line) => row[line.key] != null)
+    .map((line): [string, string] => [line.name, milliseconds(row[line.key])]);
+  return <LineFigures title={`${count(row.tokens)} tokens`} figures={figures} />;
 }
 
 function decades(low: number, high: number): number[] {

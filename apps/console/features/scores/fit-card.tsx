@@ -1,8 +1,9 @@
 "use client";
 
 import type { LayerFit } from "@helm/contracts";
-import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import { CartesianGrid, Line, LineChart, Tooltip, XAxis, YAxis } from "recharts";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
+import { axisName, axisText, LineFigures, LineSpace, lineMargin } from "../../ui/line-figure";
 import { share } from "../../ui/numbers";
 import { LineKey } from "./cost-chart";
 import { type FitKey, type FitRow, fitFloor, fitRows, fitTicks, meanOf } from "./fit-rows";
@@ -66,68 +67,46 @@ export function FitCard({ fit }: { fit: LayerFit[] }) {
 
 function FitChart({ rows }: { rows: FitRow[] }) {
   const floor = fitFloor(rows);
-  const axis = { fill: "var(--ink-soft)", fontSize: 12 };
   return (
-    <div className="relative min-h-56 w-full flex-1">
-      {/* A height that the parent stretches is no definite one: without this the chart would have none. */}
-      <div className="absolute inset-0">
-        <ResponsiveContainer width="100%" height="100%" minWidth={0}>
-          <LineChart
-            data={rows}
-            margin={{ top: 8, right: 14, bottom: 18, left: 0 }}
-            accessibilityLayer={false}
-          >
-            <CartesianGrid stroke="var(--line)" vertical={false} />
-            <XAxis
-              dataKey="layer"
-              type="number"
-              domain={["dataMin", "dataMax"]}
-              allowDecimals={false}
-              tickCount={Math.min(rows.length, 12)}
-              tick={axis}
-              stroke="var(--line)"
-              label={{ value: "target layer", position: "insideBottom", offset: -12, ...axis }}
-            />
-            <YAxis domain={[floor, 1]} ticks={fitTicks(floor)} tick={axis} stroke="var(--line)" width={44} />
-            <Tooltip
-              content={<Figures />}
-              cursor={{ stroke: "var(--line-strong)" }}
-              isAnimationActive={false}
-            />
-            {LINES.map((line) => (
-              <Line
-                key={line.key}
-                dataKey={line.key}
-                name={line.name}
-                stroke={line.stroke}
-                strokeWidth={2}
-                strokeDasharray={line.dash}
-                dot={rows.length > 32 ? false : { r: 3, fill: line.stroke, strokeWidth: 0 }}
-                isAnimationActive={false}
-                connectNulls
-              />
-            ))}
-          </LineChart>
-        </ResponsiveContainer>
-      </div>
-    </div>
+    <LineSpace className="min-h-56">
+      <LineChart data={rows} margin={lineMargin} accessibilityLayer={false}>
+        <CartesianGrid stroke="var(--line)" vertical={false} />
+        <XAxis
+          dataKey="layer"
+          type="number"
+          domain={["dataMin", "dataMax"]}
+          allowDecimals={false}
+          tickCount={Math.min(rows.length, 12)}
+          tick={axisText}
+          stroke="var(--line)"
+          label={axisName("target layer")}
+        />
+        <YAxis domain={[floor, 1]} ticks={fitTicks(floor)} tick={axisText} stroke="var(--line)" width={44} />
+        <Tooltip content={<Figures />} cursor={{ stroke: "var(--line-strong)" }} isAnimationActive={false} />
+        {LINES.map((line) => (
+          <Line
+            key={line.key}
+            dataKey={line.key}
+            name={line.name}
+            stroke={line.stroke}
+            strokeWidth={2}
+            strokeDasharray={line.dash}
+            dot={rows.length > 32 ? false : { r: 3, fill: line.stroke, strokeWidth: 0 }}
+            isAnimationActive={false}
+            connectNulls
+          />
+        ))}
+      </LineChart>
+    </LineSpace>
   );
 }
 
 function Figures({ active, payload }: { active?: boolean; payload?: readonly { payload?: FitRow }[] }) {
   const row = payload?.[0]?.payload;
   if (!active || !row) return null;
-  return (
-    <div className="rounded-lg border border-line bg-raised px-3 py-2 text-[0.8125rem] shadow-float">
-      <div className="font-semibold">Layer {row.layer}</div>
-      {LINES.map((line) => (
-        <div key={line.key} className="flex justify-between gap-4">
-          <span className="text-ink-soft">{line.name}</span>
-          <span className="tabular-nums">
-            {row[line.key] === null ? "not known" : share(row[line.key] ?? 0)}
-          </span>
-        </div>
-      ))}
-    </div>
-  );
+  const figures = LINES.map(({ key, name }): [string, string] => {
+    const value = row[key];
+    return [name, value === null ? "not known" : share(value ?? 0)];
+  });
+  return <LineFigures title={`Layer ${row.layer}`} figures={figures} />;
 }

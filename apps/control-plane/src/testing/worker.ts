@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CalibrationEvent, ClaimedJob, ClaimRequest, ModelFacts, SequenceCounts } from "@helm/contracts";
+import { sequence as probe } from "@helm/pairing/testing";
 import { type TestControlPlane, WORKER_TOKEN } from "./control-plane";
 
 const AT = "2026-11-30T06:00:00.000Z";
@@ -21,24 +22,9 @@ export function facts(id: string, changes: Partial<ModelFacts> = {}): ModelFacts
   };
 }
 
-/** One probe sequence with three hand-over points of which this share agrees. */
+/** One probe sequence as a calibration sends it, with what the pilot is compared by. */
 export function sequence(index: number, share: number, extra: Partial<SequenceCounts> = {}): SequenceCounts {
-  const count = (total: number) => ({ agree: Math.round(total * share), total });
-  return {
-    id: `s${index}`,
-    domain: index % 2 ? "prose" : "chat",
-    split: "gate",
-    prefixes: [64, 128, 256],
-    first: count(3),
-    early: count(45),
-    late: count(144),
-    kl_sum: 0.1,
-    recovered: 20,
-    lost: 2,
-    gold_gain: 1.5,
-    native_gold_gain: 2,
-    ...extra,
-  };
+  return probe(index, share, { kl_sum: 0.1, recovered: 20, lost: 2, ...extra });
 }
 
 /** The least that a verdict takes. */

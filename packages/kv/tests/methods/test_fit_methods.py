@@ -78,12 +78,7 @@ def pair_of(source: Any, target: Any) -> Pair:
     return Pair(*sides, shape, {"fit": texts(40, 1), "select": texts(12, 2)})
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

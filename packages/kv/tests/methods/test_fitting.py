@@ -16,13 +16,7 @@ from lifeboat_kv.errors import ResourceError
 from lifeboat_kv.events import Events
 from lifeboat_kv.methods import DEFAULT_METHOD, METHODS
 
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
