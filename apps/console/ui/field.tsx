@@ -13,7 +13,8 @@ function Labelled({ id, label, hint, error, children }: Described & { id: string
         {label}
       </label>
       {children}
-      {hint ? (
+      {/* In the hint's place: a form that grows under the pointer puts something else under a second click. */}
+      {hint && !error ? (
         <p id={`${id}-hint`} className="mt-1 text-[0.8125rem] text-ink-soft">
           {hint}
         </p>
@@ -28,7 +29,7 @@ function Labelled({ id, label, hint, error, children }: Described & { id: string
 }
 
 function describedBy(id: string, hint: ReactNode, error: string | undefined): string | undefined {
-  return clsx(hint ? `${id}-hint` : null, error ? `${id}-error` : null) || undefined;
+  return error ? `${id}-error` : hint ? `${id}-hint` : undefined;
 }
 
 export function TextField({

@@ -16,7 +16,9 @@ export async function resolveModel(id: string, roots: string[]): Promise<string>
     const found = await resolveUnder(id, root);
     if (found && (await isFile(join(found, "config.json")))) return found;
   }
-  throw new NotAllowed(`This worker has no model "${id}" under its allowed folders.`);
+  throw new NotAllowed(
+    `This worker has no model "${id}". Put its folder under one that HELM_MODEL_ROOTS names on the worker's host.`,
+  );
 }
 
 export interface FoundCorpus {
@@ -31,7 +33,10 @@ export async function resolveCorpus(id: string, root: string, hub: HubConfig | n
   const ofHub = isHubCorpus(id);
   const found = id.startsWith("hub:") || id.includes("@") ? null : await resolveUnder(id, root);
   if (found) return { given: found, hub: null };
-  if (!ofHub) throw new NotAllowed(`This worker has no corpus "${id}" under its allowed folder.`);
+  if (!ofHub)
+    throw new NotAllowed(
+      `This worker has no corpus "${id}". Put it into the folder that HELM_CORPORA_ROOT names on the worker's host, or choose one it has.`,
+    );
   if (!hub) throw new NotAllowed(`This worker is set up without a hub, so it cannot fetch "${id}".`);
   return { given: id, hub };
 }

@@ -45,6 +45,7 @@ export async function registerAndWait(
   sourceModel: string,
   targetModel: string,
 ): Promise<string> {
+  await requireKnown(server, sourceModel, targetModel);
   const { registrationId } = await server.pair.register.mutate({ sourceModel, targetModel });
   context.screen.note(`waiting for a worker to look at ${sourceModel} and ${targetModel}`);
   for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
@@ -70,5 +71,19 @@ export async function registerAndWait(
     1,
     "NO_WORKER",
     "No worker looked at the models within two minutes. Look at lifeboat helm worker list.",
+  );
+}
+
+/** A model that no connected worker has would never be looked at. Errors: Failure 5 with the models there are. */
+async function requireKnown(server: Server, ...models: string[]): Promise<void> {
+  const connected = (await server.worker.list.query()).filter((worker) => worker.connected);
+  if (connected.length === 0) return;
+  const there = [...new Set(connected.flatMap((worker) => worker.models))].sort();
+  const missing = [...new Set(models)].filter((model) => !there.includes(model));
+  if (missing.length === 0) return;
+  throw new Failure(
+    5,
+    "MODEL_UNKNOWN",
+    `No connected worker has ${missing.join(" or ")}. They have ${there.join(", ") || "none"}; put its folder under HELM_MODEL_ROOTS on a worker's host.`,
   );
 }

@@ -161,16 +161,24 @@ function Questions({
           ))}
         </SelectField>
       </div>
-      <label className="flex items-start gap-2.5">
-        <input type="checkbox" className="mt-0.5 size-5 accent-accent" {...form.register("long")} />
-        <span>
-          <span className="font-medium">Score at 32 times the fitted length too</span>
-          <span className="block text-[0.8125rem] text-ink-soft">
+      <div className="flex items-start gap-2.5">
+        <input
+          id={`${pairId}-long`}
+          type="checkbox"
+          className="mt-0.5 size-5 accent-accent"
+          aria-describedby={`${pairId}-long-hint`}
+          {...form.register("long")}
+        />
+        <div>
+          <label htmlFor={`${pairId}-long`} className="font-medium">
+            Score at 32 times the fitted length too
+          </label>
+          <p id={`${pairId}-long-hint`} className="text-[0.8125rem] text-ink-soft">
             4 times is measured anyway, as far as corpus and context reach. Takes longer; the gate never sees
             these rows.
-          </span>
-        </span>
-      </label>
+          </p>
+        </div>
+      </div>
       {workers && connected.length === 0 ? (
         <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
           No worker is connected: the run will wait in the queue until one is.

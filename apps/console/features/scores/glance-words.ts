@@ -85,7 +85,8 @@ function whatItSaves({ assessment, cost, breakEven, device }: Glanced): Answer {
   const rest = `${milliseconds(transfer)} instead of ${milliseconds(target)} of prefill at ${count(tokens)} tokens, given that the pilot has answered; on ${device}${beyondTheGate(assessment)}`;
   if (from === null)
     return { question, answer: "Nothing yet", rest: `a transfer never paid: ${rest}`, tone: "warn" };
-  return { question, answer: `Pays from ${count(from)} tokens`, rest, tone: "good" };
+  const tone = assessment.verdict === "CLEARED" ? "good" : "plain";
+  return { question, answer: `Pays from ${count(from)} tokens`, rest, tone };
 }
 
 function refitting({ assessment, control }: Glanced): Answer {

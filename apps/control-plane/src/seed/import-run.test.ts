@@ -82,6 +82,11 @@ it("seeds the bundled pairs through a worker, then gives each the run that was r
     expect(finishedAt?.getTime()).toBeLessThanOrEqual(newest._max.at?.getTime() ?? 0);
     expect(finishedAt?.getTime()).toBeGreaterThanOrEqual(startedAt?.getTime() ?? Number.POSITIVE_INFINITY);
   }
+  const { finishedAt: ends } = await control.db.calibration.findFirstOrThrow({
+    where: { verdict: "CLEARED" },
+  });
+  const active = await control.db.mapper.findFirstOrThrow({ where: { state: "ACTIVE" } });
+  expect(active.createdAt).toEqual(ends);
   const again = await control.restart();
   await again.stop();
   expect(await control.db.calibration.count()).toBe(2);

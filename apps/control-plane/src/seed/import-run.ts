@@ -120,6 +120,9 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
     data: { ...times, createdAt: times.startedAt },
   });
   await ctx.db.calibrationAttempt.update({ where: { id: attempt.id }, data: times });
+  const made = { where: { calibrationId: calibration.id }, data: { createdAt: times.finishedAt } };
+  await ctx.db.score.updateMany(made);
+  await ctx.db.mapper.updateMany(made);
   return calibration.id;
 }
 
