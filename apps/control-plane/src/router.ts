@@ -3,6 +3,7 @@ import { calibrationRouter } from "./calibration/router";
 import { evaluationRouter } from "./evaluation/router";
 import { hostRouter, nodeRouter, workerRouter } from "./host/router";
 import { keyRouter } from "./key/router";
+import { ladderRouter } from "./ladder/router";
 import { mapperRouter } from "./mapper/router";
 import { modelRouter } from "./model/router";
 import { overviewRouter } from "./overview/router";
@@ -27,6 +28,7 @@ export const appRouter = router({
   calibration: calibrationRouter,
   mapper: mapperRouter,
   evaluation: evaluationRouter,
+  ladder: ladderRouter,
   tenant: tenantRouter,
   key: keyRouter,
   host: hostRouter,

@@ -30,6 +30,7 @@ export const ChangedHint = z.object({
     "settings",
     "snapshots",
     "routes",
+    "ladders",
     "audit",
   ]),
 });

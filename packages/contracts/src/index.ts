@@ -8,6 +8,7 @@ export * from "./engine-door";
 export * from "./errors";
 export * from "./evaluation";
 export * from "./gateway";
+export * from "./ladder";
 export * from "./model-facts";
 export * from "./node-protocol";
 export * from "./retention";

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { appRouter } from "../router";
 import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { evaluation } from "../testing/evaluation";
+import { ladder } from "../testing/ladder";
 import { BUNDLED, joinWorker, registerPair, type TestWorker } from "../testing/worker";
 import { SCOPES } from "./scopes";
 
@@ -97,6 +98,7 @@ const DO: Record<string, () => Promise<unknown>> = {
     const mapper = (await control.as("viewer").mapper.list({ pairId })).find((one) => one.id === id);
     return evaluation(mapper?.sha256 ?? "");
   },
+  "ladder.record": async () => ladder(),
   "tenant.create": async () => ({ name: "acme" }),
   "tenant.setEnabled": async () => {
     const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });

@@ -32,6 +32,8 @@ export const SCOPES: Record<string, Scope> = {
   "mapper.retire": "admin",
   "evaluation.list": "viewer",
   "evaluation.record": "operator",
+  "ladder.list": "viewer",
+  "ladder.record": "operator",
   "tenant.list": "viewer",
   "tenant.create": "admin",
   "tenant.setEnabled": "admin",

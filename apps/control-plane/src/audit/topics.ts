@@ -13,6 +13,7 @@ const TOPICS: Record<string, Topic[]> = {
   calibration: ["calibrations", "pairs"],
   mapper: ["pairs", "calibrations"],
   evaluation: ["pairs"],
+  ladder: ["ladders"],
   tenant: ["tenants"],
   key: ["tenants"],
   worker: ["workers"],
