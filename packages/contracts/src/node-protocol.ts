@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FallbackReason, StreamingMode } from "./states";
+import { FallbackReason, ServingState, StreamingMode } from "./states";
 
 /** One pair as a node needs it: which engines, which mapper, and why not when it may not be used. */
 export const SnapshotPair = z.object({
@@ -14,6 +14,8 @@ export const SnapshotPair = z.object({
   development: z.boolean(),
   pilot_weights_sha256: z.string().nullable(),
   target_weights_sha256: z.string().nullable(),
+  /** Ids of the nodes that may use it; null or absent: every node. Others refuse it as NOT_PLACED and fetch nothing. */
+  nodes: z.array(z.string()).nullish(),
 });
 export type SnapshotPair = z.infer<typeof SnapshotPair>;
 
@@ -70,11 +72,28 @@ export const AccessList = z.object({
 });
 export type AccessList = z.infer<typeof AccessList>;
 
+/**
+ * What one node is to do with itself, signed like the other documents and kept on its disk: who drains a node wants it
+ * drained after its restart too. The revision only grows; `canary` counts how often a canary was asked for.
+ */
+export const NodeOrders = z.object({
+  kind: z.literal("node_orders"),
+  schema: z.literal(1),
+  node_id: z.string(),
+  revision: z.number().int().min(1),
+  drain: z.boolean(),
+  canary: z.number().int().min(0),
+});
+export type NodeOrders = z.infer<typeof NodeOrders>;
+
 /** `document` is the exact JSON text that was signed; sha256 and Ed25519 signature (base64) are over its UTF-8 bytes. */
 export const SignedDocument = z.object({ document: z.string(), sha256: z.string(), signature: z.string() });
 export type SignedDocument = z.infer<typeof SignedDocument>;
 
-/** Socket.IO /nodes: server emits "snapshot" and "access-list" (SignedDocument) with ack NodeAck; node emits "readiness", "stats". */
+/**
+ * Socket.IO /nodes: server emits "snapshot", "access-list" and "orders" (SignedDocument) with ack NodeAck; node emits
+ * "readiness", "stats".
+ */
 export const NodeAck = z.object({
   ok: z.boolean(),
   generation: z.number().int(),
@@ -95,6 +114,41 @@ export const PairReadiness = z.object({
 });
 export type PairReadiness = z.infer<typeof PairReadiness>;
 
+/** Bytes as the engine measured them; a part that an engine does not measure is absent. */
+export const EngineMemoryReport = z.object({
+  measured_at: z.string(),
+  models: z.array(
+    z.object({
+      id: z.string(),
+      weights_bytes: z.number().nullish(),
+      /** Cache held by requests, cache kept for its prefix, and what both may come to. */
+      kv_used_bytes: z.number().nullish(),
+      kv_cached_bytes: z.number().nullish(),
+      kv_budget_bytes: z.number().nullish(),
+    }),
+  ),
+  staging: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
+  mappers: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
+  /** Of the engine's process in main memory, and of the GPU's memory what it allocated. */
+  process_bytes: z.number().nullish(),
+  device_bytes: z.number().nullish(),
+});
+export type EngineMemoryReport = z.infer<typeof EngineMemoryReport>;
+
+/** Where a node stands between its orders and its requests. */
+export const ServingReport = z.object({
+  state: ServingState,
+  since: z.string(),
+  /** Requests under way. */
+  running: z.number().int(),
+  /** Of the orders in force; 0 before any came. */
+  orders_revision: z.number().int(),
+  canary: z
+    .object({ number: z.number().int(), at: z.string(), ok: z.boolean(), reason: z.string().nullish() })
+    .nullish(),
+});
+export type ServingReport = z.infer<typeof ServingReport>;
+
 export const NodeReadiness = z.object({
   active_generation: z.number().int(),
   acked_generation: z.number().int(),
@@ -112,6 +166,10 @@ export const NodeReadiness = z.object({
     ),
   }),
   pairs: z.array(PairReadiness),
+  serving: ServingReport.nullish(),
+  memory: EngineMemoryReport.nullish(),
+  /** What the node had to pass over when it started, in words: a stored document that was damaged, and what it took instead. */
+  remarks: z.array(z.string()).nullish(),
 });
 export type NodeReadiness = z.infer<typeof NodeReadiness>;
 

@@ -29,6 +29,7 @@ export const FallbackReason = z.enum([
   "NOT_CALIBRATED",
   "TRANSFER_INELIGIBLE",
   "NOT_ABOVE_PILOT",
+  "NOT_PLACED",
   "ARTIFACT_UNREADABLE",
   "MAPPER_NOT_RESIDENT",
   "PAIR_MISMATCH",
@@ -43,6 +44,10 @@ export const FallbackReason = z.enum([
   "ENGINE_ERROR",
 ]);
 export type FallbackReason = z.infer<typeof FallbackReason>;
+
+/** Whether a node takes requests: it leaves the serving path by draining and joins it by a canary, at first and again. */
+export const ServingState = z.enum(["JOINING", "SERVING", "DRAINING", "DRAINED"]);
+export type ServingState = z.infer<typeof ServingState>;
 
 /** Who decided what: `direct` is the target without the pilot. */
 export const Decision = z.enum(["explicit", "kept", "escalated", "direct"]);
