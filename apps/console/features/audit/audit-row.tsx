@@ -1,34 +1,63 @@
 "use client";
 
 import type { Outputs } from "../../api/trpc";
-import { Td, Tr } from "../../ui/table";
+import type { Column } from "../../ui/data-table";
 import { Moment } from "../preferences/time";
 
 export type AuditRow = Outputs["audit"]["list"]["rows"][number];
 
-export function AuditTableRow({ row }: { row: AuditRow }) {
-  return (
-    <Tr>
-      <Td label="When" className="align-top whitespace-nowrap">
-        <Moment at={row.at} />
-      </Td>
-      <Td label="Who" className="align-top">
+export const AUDIT_COLUMNS: Column<AuditRow>[] = [
+  {
+    id: "at",
+    name: "When",
+    value: (row) => row.at,
+    cell: (row) => <Moment at={row.at} />,
+    csv: { at: (row) => row.at },
+  },
+  {
+    id: "actor",
+    name: "Who",
+    value: (row) => row.actorName,
+    cell: (row) => (
+      <>
         {row.actorName}
         {row.actorKind === "person" ? null : <span className="text-ink-soft"> ({row.actorKind})</span>}
-      </Td>
-      <Td label="What" className="align-top">
+      </>
+    ),
+    csv: { actor_kind: (row) => row.actorKind, actor: (row) => row.actorName },
+  },
+  {
+    id: "verb",
+    name: "What",
+    value: (row) => row.verb,
+    cell: (row) => (
+      <>
         <code className="font-mono text-[0.8125rem]">{row.verb}</code>
         <div className="font-mono text-[0.75rem] break-all text-ink-soft" title={`Request ${row.requestId}`}>
           {row.entity} {row.entityId.length > 13 ? `...${row.entityId.slice(-8)}` : row.entityId}
         </div>
-      </Td>
-      <Td label="Change" className="align-top">
+      </>
+    ),
+    csv: { verb: (row) => row.verb, entity: (row) => row.entity, entity_id: (row) => row.entityId },
+  },
+  {
+    id: "change",
+    name: "Before and after",
+    value: (row) => JSON.stringify(row.after),
+    cell: (row) => (
+      <>
         <Change before={row.before} after={row.after} />
         {row.reason ? <div className="text-ink-soft">{row.reason}</div> : null}
-      </Td>
-    </Tr>
-  );
-}
+      </>
+    ),
+    csv: {
+      before: (row) => JSON.stringify(row.before),
+      after: (row) => JSON.stringify(row.after),
+      reason: (row) => row.reason,
+      request_id: (row) => row.requestId,
+    },
+  },
+];
 
 /** Only what differs, one field a line. */
 function Change({ before, after }: { before: unknown; after: unknown }) {

@@ -1,13 +1,3 @@
-import { parseAsString, useQueryStates } from "nuqs";
-
-/** In the address, so that a link to it shows the same rows. */
-export function useAuditFilters() {
-  return useQueryStates(
-    { entity: parseAsString.withDefault(""), verb: parseAsString.withDefault("") },
-    { history: "push" },
-  );
-}
-
 export const ENTITIES = [
   "setting",
   "route",
