@@ -28,7 +28,7 @@ const PUSH = { history: "push" } as const;
 const REPLACE = { history: "replace" } as const;
 
 /**
- * `id` keeps two lists of one page apart; filters keep their own names. In the address: ?q=words&sort=-measured&page=2&selected=a,b
+ * `id` keeps two lists of one page apart: ?keys-state=live. In the address: ?q=words&sort=-measured&page=2&selected=a,b
  * A page whose server filters calls this too and hands `values` on to its query.
  */
 export function useListState(filterKeys: readonly string[], id = ""): ListState {

@@ -2,21 +2,75 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { QueryView } from "../../api/query-view";
+import { QueryTable } from "../../api/query-table";
 import { tellProblem, tellStored } from "../../api/tell";
 import { type Outputs, useTRPC } from "../../api/trpc";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
+import type { Column, Filter } from "../../ui/data-table";
 import { ConfirmDialog } from "../../ui/dialog";
 import { Empty } from "../../ui/states";
-import { Table, Td, Th, Tr } from "../../ui/table";
 import { TimeAgo, useNow } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
 import { CreateKey } from "./create-key-dialog";
 
 type Key = Outputs["key"]["list"][number];
+
+function stateOf(key: Key): "live" | "expired" | "revoked" {
+  if (key.revokedAt) return "revoked";
+  return key.expiresAt && key.expiresAt.getTime() <= Date.now() ? "expired" : "live";
+}
+
+const COLUMNS: Column<Key>[] = [
+  { id: "name", name: "Name", value: (key) => key.name, className: "font-medium" },
+  {
+    id: "prefix",
+    name: "Prefix",
+    value: (key) => key.prefix,
+    cell: (key) => <code className="font-mono text-[0.8125rem]">{key.prefix}_...</code>,
+  },
+  {
+    id: "state",
+    name: "State",
+    value: stateOf,
+    cell: (key) => <KeyState row={key} />,
+    csv: { State: stateOf, Expires: (key) => key.expiresAt, Revoked: (key) => key.revokedAt },
+  },
+  {
+    id: "made",
+    name: "Made",
+    value: (key) => key.createdAt,
+    cell: (key) => (
+      <>
+        <TimeAgo at={key.createdAt} /> <span className="text-ink-soft">by {key.createdBy}</span>
+      </>
+    ),
+    csv: { Made: (key) => key.createdAt, "Made by": (key) => key.createdBy },
+  },
+  {
+    id: "used",
+    name: "Last used",
+    value: (key) => key.lastUsedAt,
+    cell: (key) => <TimeAgo at={key.lastUsedAt} />,
+  },
+  {
+    id: "action",
+    name: "Action",
+    cell: (key) => (key.revokedAt ? null : <RevokeKey row={key} />),
+    className: "@3xl:text-right",
+  },
+];
+
+const FILTERS: Filter<Key>[] = [
+  {
+    key: "state",
+    name: "State",
+    options: ["live", "expired", "revoked"],
+    matches: (key, value) => stateOf(key) === value,
+  },
+];
 
 export function KeysCard({ tenantId, tenantName }: { tenantId: string; tenantName: string }) {
   const trpc = useTRPC();
@@ -27,59 +81,22 @@ export function KeysCard({ tenantId, tenantName }: { tenantId: string; tenantNam
       hint="A key is shown once, when it is made. Afterwards only its prefix is known here."
       action={<CreateKey tenantId={tenantId} tenantName={tenantName} />}
     >
-      <QueryView query={keys} label="Loading keys">
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No keys yet" command={command.createKey(tenantName)}>
-              Create one; the gateway answers nobody without a key.
-            </Empty>
-          ) : (
-            <Table
-              caption={`API keys of ${tenantName}`}
-              head={
-                <>
-                  <Th>Name</Th>
-                  <Th>Prefix</Th>
-                  <Th>State</Th>
-                  <Th>Made</Th>
-                  <Th>Last used</Th>
-                  <Th>
-                    <span className="sr-only">Action</span>
-                  </Th>
-                </>
-              }
-            >
-              {rows.map((key) => (
-                <KeyRow key={key.id} row={key} />
-              ))}
-            </Table>
-          )
+      <QueryTable
+        query={keys}
+        id="keys"
+        what="keys"
+        caption={`API keys of ${tenantName}`}
+        columns={COLUMNS}
+        rowId={(key) => key.id}
+        filters={FILTERS}
+        csv="helm-keys"
+        empty={
+          <Empty title="No keys yet" command={command.createKey(tenantName)}>
+            Create one; the gateway answers nobody without a key.
+          </Empty>
         }
-      </QueryView>
+      />
     </Card>
-  );
-}
-
-function KeyRow({ row }: { row: Key }) {
-  return (
-    <Tr>
-      <Td label="Name" className="font-medium">
-        {row.name}
-      </Td>
-      <Td label="Prefix">
-        <code className="font-mono text-[0.8125rem]">{row.prefix}_...</code>
-      </Td>
-      <Td label="State">
-        <KeyState row={row} />
-      </Td>
-      <Td label="Made">
-        <TimeAgo at={row.createdAt} /> <span className="text-ink-soft">by {row.createdBy}</span>
-      </Td>
-      <Td label="Last used">
-        <TimeAgo at={row.lastUsedAt} />
-      </Td>
-      <Td className="@3xl:text-right">{row.revokedAt ? null : <RevokeKey row={row} />}</Td>
-    </Tr>
   );
 }
 

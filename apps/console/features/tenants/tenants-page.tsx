@@ -1,17 +1,55 @@
 "use client";
 
-import Link from "next/link";
-import { QueryView } from "../../api/query-view";
+import { QueryTable } from "../../api/query-table";
+import type { Outputs } from "../../api/trpc";
 import { Card, PageHeader } from "../../ui/card";
+import type { Column, Filter } from "../../ui/data-table";
 import { plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
-import { Table, Td, Th, Tr } from "../../ui/table";
 import { TimeAgo } from "../preferences/time";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { CreateTenant } from "./create-tenant-dialog";
 import { TenantSwitch } from "./tenant-switch";
 import { useTenants } from "./use-tenants";
+
+type Tenant = Outputs["tenant"]["list"][number];
+
+const COLUMNS: Column<Tenant>[] = [
+  { id: "name", name: "Tenant", value: (tenant) => tenant.name },
+  {
+    id: "helm",
+    name: "Helm",
+    value: (tenant) => (tenant.enabled ? "enabled" : "excluded"),
+    cell: (tenant) => <TenantSwitch tenant={tenant} />,
+  },
+  {
+    id: "keys",
+    name: "API keys",
+    value: (tenant) => tenant.keys.live,
+    cell: (tenant) => (
+      <>
+        {plural(tenant.keys.live, "key")}{" "}
+        <span className="text-ink-soft">of {tenant.keys.total} ever made</span>
+      </>
+    ),
+  },
+  {
+    id: "created",
+    name: "Created",
+    value: (tenant) => tenant.createdAt,
+    cell: (tenant) => <TimeAgo at={tenant.createdAt} />,
+  },
+];
+
+const FILTERS: Filter<Tenant>[] = [
+  {
+    key: "helm",
+    name: "Helm",
+    options: ["enabled", "excluded"],
+    matches: (tenant, value) => tenant.enabled === (value === "enabled"),
+  },
+];
 
 export function TenantsPage() {
   const tenants = useTenants();
@@ -23,50 +61,22 @@ export function TenantsPage() {
         actions={<CreateTenant />}
       />
       <Card>
-        <QueryView query={tenants} label="Loading tenants">
-          {(rows) =>
-            rows.length === 0 ? (
-              <Empty title="No tenants yet" command={command.createTenant("NAME")}>
-                Create one, enable it, and give it an API key: without a key nobody can call the gateway.
-              </Empty>
-            ) : (
-              <Table
-                caption="Tenants"
-                head={
-                  <>
-                    <Th>Tenant</Th>
-                    <Th>Helm</Th>
-                    <Th>API keys</Th>
-                    <Th>Created</Th>
-                  </>
-                }
-              >
-                {rows.map((tenant) => (
-                  <Tr key={tenant.id}>
-                    <Td label="Tenant">
-                      <Link
-                        href={`/tenants/${tenant.id}`}
-                        className="font-semibold underline-offset-4 hover:underline"
-                      >
-                        {tenant.name}
-                      </Link>
-                    </Td>
-                    <Td label="Helm">
-                      <TenantSwitch tenant={tenant} />
-                    </Td>
-                    <Td label="API keys">
-                      {plural(tenant.keys.live, "key")}{" "}
-                      <span className="text-ink-soft">of {tenant.keys.total} ever made</span>
-                    </Td>
-                    <Td label="Created">
-                      <TimeAgo at={tenant.createdAt} />
-                    </Td>
-                  </Tr>
-                ))}
-              </Table>
-            )
+        <QueryTable
+          query={tenants}
+          what="tenants"
+          caption="Tenants"
+          columns={COLUMNS}
+          rowId={(tenant) => tenant.id}
+          href={(tenant) => `/tenants/${tenant.id}`}
+          filters={FILTERS}
+          search="Search tenants"
+          csv="helm-tenants"
+          empty={
+            <Empty title="No tenants yet" command={command.createTenant("NAME")}>
+              Create one, enable it, and give it an API key: without a key nobody can call the gateway.
+            </Empty>
           }
-        </QueryView>
+        />
       </Card>
       <Terminal commands={[command.tenants, command.switchTenant("NAME", true)]} />
     </>
