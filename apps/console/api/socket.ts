@@ -15,6 +15,7 @@ const STALE: Record<Topic, string[]> = {
   settings: ["setting", "overview"],
   snapshots: ["snapshot", "overview", "node"],
   routes: ["route", "overview"],
+  ladders: ["ladder"],
   audit: ["audit"],
 };
 
