@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Sha256 } from "./artifact-protocol";
 import { INT32_MAX, text } from "./text";
 
 /** Sums of shares in another order differ in their last digits. */
@@ -59,8 +60,6 @@ export const EvaluationWarning = z.object({
   message: text(300),
 });
 export type EvaluationWarning = z.infer<typeof EvaluationWarning>;
-
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, "is no sha256");
 
 /** Mean accuracy retention of the tasks that stand for themselves and have one; null where none has. */
 export function meanOf(tasks: EvaluationTask[]): { value: number; tasks: number } | null {

@@ -1,3 +1,4 @@
+export * from "./artifact-protocol";
 export * from "./calibration-event";
 export * from "./calibration-options";
 export * from "./calibration-result";
