@@ -92,6 +92,7 @@ class Product {
       ports,
       publicUrl: process.env.HELM_PUBLIC_URL ?? consoleUrl ?? controlPlaneUrl,
       databaseUrl,
+      embedded: !process.env.DATABASE_URL,
       controlPlaneUrl,
       secrets: this.secrets,
       joinTokens,

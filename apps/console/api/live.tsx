@@ -6,6 +6,7 @@ import type { Socket } from "socket.io-client";
 import { type Connection, connectConsole, invalidateOnHints } from "./socket";
 
 type Live = { socket: Socket | null; connection: Connection };
+const AFTER_CUT_MS = 1_500;
 const LiveContext = createContext<Live>({ socket: null, connection: "connecting" });
 
 /** One socket for the whole signed-in console. After a gap everything on screen is asked for again. */
@@ -22,7 +23,15 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       if (before) void client.invalidateQueries();
       before = true;
     };
-    const onDown = () => setConnection(before ? "reconnecting" : "connecting");
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const onDown = () => {
+      setConnection(before ? "reconnecting" : "connecting");
+      // Cut or refused by the server: only a new attempt shows whether this person is still let in, and as what.
+      if (opened.active) return;
+      clearTimeout(again);
+      again = setTimeout(() => opened.connect(), AFTER_CUT_MS);
+      void client.invalidateQueries({ queryKey: [["session"]] });
+    };
     opened.on("connect", onConnect);
     opened.on("disconnect", onDown);
     opened.on("connect_error", onDown);
@@ -30,6 +39,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     opened.connect();
     setSocket(opened);
     return () => {
+      clearTimeout(again);
       stopHints();
       opened.removeAllListeners();
       opened.disconnect();

@@ -6,11 +6,15 @@ import { Server } from "socket.io";
 import { hashSecret } from "./access/secret";
 import { artifactEndpoints } from "./artifact/endpoints";
 import { ArtifactStore } from "./artifact/store";
+import { writeAudit } from "./audit/write-audit";
 import { createAuth } from "./auth/auth";
 import { openConsoleSockets } from "./calibration/console-socket";
 import { workerEndpoints } from "./calibration/endpoints";
 import { renewAllLeases, sweepLeases } from "./calibration/lease";
 import { openWorkerSockets } from "./calibration/worker-socket";
+import { clusterAdapter } from "./cluster/adapter";
+import { Bus } from "./cluster/bus";
+import { holdIdentity, type Identity } from "./cluster/identity";
 import type { Config } from "./config";
 import type { Context, Services } from "./context";
 import { healthEndpoints } from "./health/endpoints";
@@ -25,13 +29,15 @@ import { sweepInspections } from "./inspection/jobs";
 import type { Log } from "./logging";
 import { seedBundled } from "./seed/bundled";
 import { importWhenRegistered } from "./seed/import-when-registered";
+import { offerSetupToken } from "./setup/offer-token";
 import { openNodeSockets } from "./snapshot/node-socket";
 import { publishAccessList } from "./snapshot/publish-access-list";
-import { loadSigner } from "./snapshot/signer";
 import { inTransaction, outsideTransaction } from "./transaction";
 
 const ARTIFACT_MAX_BYTES = 64 * 1024 ** 3;
 const SOCKET_MAX_BYTES = 16 * 1024 ** 2;
+/** With a hash of the timer's name: one lock each. */
+const TIMER_LOCKS = 721_011_603;
 const ACCESS_LIST_MAX_AGE_MS = 60 * 60_000;
 
 export interface ControlPlane {
@@ -49,6 +55,10 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   const setupToken = given.setupToken ?? randomBytes(18).toString("base64url");
   const config: Config = { ...given, setupToken };
   const db = createDb(config.databaseUrl);
+  const { bus, identity } = await joinFleet(config, db, log).catch(async (error: unknown) => {
+    await db.$disconnect();
+    throw error;
+  });
   // Longer than any client of ours keeps an idle connection: the one that closes first must not be the server.
   const http = createServer({ requestTimeout: 0, headersTimeout: 70_000, keepAliveTimeout: 65_000 });
   const io = new Server(http, {
@@ -58,10 +68,14 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
     maxHttpBufferSize: SOCKET_MAX_BYTES,
     pingInterval: 10_000,
     pingTimeout: 10_000,
+    // Who opens a connection and joins nothing is not kept.
+    connectTimeout: 10_000,
+    adapter: clusterAdapter(bus),
     allowRequest: (req, decide) => decide(null, socketOriginAllowed(req, config.origins)),
   });
   const hub = new Hub(io);
-  const signer = await loadSigner(config.stateDir);
+  bus.onGap = () => hub.resync();
+  const { signer } = identity;
   const artifacts = new ArtifactStore(config.artifactDir, ARTIFACT_MAX_BYTES);
   const services: Services = { config, db, log, hub, signer, artifacts };
   const auth = createAuth(services);
@@ -80,10 +94,12 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
     });
     handle(req, res);
   });
+  // Nothing is said in the namespace that Socket.IO opens by itself.
+  io.of("/").use((_, next) => next(new Error("NOT_FOUND")));
   openConsoleSockets(services, auth);
   openWorkerSockets(services);
   openNodeSockets(services);
-  await prepare(services);
+  await prepare(services, setupToken, { others: await bus.others(), keysReplaced: identity.replaced });
   const timers = startTimers(services);
   const seeding = importWhenRegistered(services);
   const url = await listen(http, config);
@@ -94,7 +110,7 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
     setupTokenIsNew: given.setupToken === undefined,
     stop: async () => {
       await seeding.stop();
-      await stop({ http, io, hub, db, timers });
+      await stop({ http, io, hub, bus, db, timers });
     },
   };
 }
@@ -110,17 +126,50 @@ function systemContext(services: Services, name: string): Context {
   });
 }
 
+async function joinFleet(config: Config, db: Db, log: Log): Promise<{ bus: Bus; identity: Identity }> {
+  const bus = await Bus.open({ databaseUrl: config.databaseUrl, log, alone: config.databaseEmbedded });
+  try {
+    return { bus, identity: await holdIdentity(db, config, () => bus.others()) };
+  } catch (error) {
+    await bus.close();
+    throw error;
+  }
+}
+
+const KEYS_REPLACED = {
+  verb: "fleet.replaceKeys",
+  entity: "fleet",
+  entityId: "1",
+  reason: "HELM_REPLACE_KEYS was set at a start.",
+};
+
+interface Beside {
+  /** Control planes that run on this database already. */
+  others: number;
+  keysReplaced: boolean;
+}
+
+const BOOT_LOCK = 7_210_116_022;
+
 /** Leases get a full period, brought tokens are kept, seeds are sown, and the first documents are written. */
-async function prepare(services: Services): Promise<void> {
+async function prepare(services: Services, setupToken: string, beside: Beside): Promise<void> {
   await inTransaction(systemContext(services, "boot"), { audited: false, publish: true }, async (ctx) => {
-    await renewAllLeases(ctx);
+    // Two that start together do this one after the other.
+    await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${BOOT_LOCK}::bigint)`;
+    // Where another control plane was there all the time, silence was the worker's own.
+    if (beside.others === 0) await renewAllLeases(ctx);
+    if (beside.keysReplaced) await writeAudit(ctx, KEYS_REPLACED);
+    await offerSetupToken(ctx, setupToken, beside.others === 0);
     for (const { kind, token } of services.config.bootstrapTokens) {
       const known = await ctx.db.joinToken.findUnique({ where: { hash: hashSecret(token) } });
       if (!known) await storeJoinToken(ctx, kind, token);
     }
   });
   if (services.config.seeds.includes("bundled")) {
-    await inTransaction(systemContext(services, "seed"), { audited: false, publish: true }, seedBundled);
+    await inTransaction(systemContext(services, "seed"), { audited: false, publish: true }, async (ctx) => {
+      await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${BOOT_LOCK}::bigint)`;
+      await seedBundled(ctx);
+    });
   }
 }
 
@@ -133,7 +182,7 @@ function startTimers(services: Services): NodeJS.Timeout[] {
   ];
 }
 
-/** A tick that fails is logged and the next one tries again; ticks never overlap. */
+/** A tick that fails is logged and the next one tries again; ticks never overlap, here or in another control plane. */
 function every(
   ms: number,
   services: Services,
@@ -144,7 +193,12 @@ function every(
   return setInterval(() => {
     if (busy) return;
     busy = true;
-    inTransaction(systemContext(services, name), { audited: false, publish: false }, work)
+    const alone = async (ctx: Context) => {
+      const [lock] = await ctx.db.$queryRaw<{ held: boolean }[]>`
+        SELECT pg_try_advisory_xact_lock(${TIMER_LOCKS}::int, hashtext(${name})) AS held`;
+      if (lock?.held) await work(ctx);
+    };
+    inTransaction(systemContext(services, name), { audited: false, publish: false }, alone)
       .catch((error: unknown) => services.log.warn({ err: error, timer: name }, "a timer's work failed"))
       .finally(() => {
         busy = false;
@@ -167,14 +221,16 @@ interface Running {
   http: HttpServer;
   io: Server;
   hub: Hub;
+  bus: Bus;
   db: Db;
   timers: NodeJS.Timeout[];
 }
 
-async function stop({ http, io, hub, db, timers }: Running): Promise<void> {
+async function stop({ http, io, hub, bus, db, timers }: Running): Promise<void> {
   for (const timer of timers) clearInterval(timer);
   hub.close();
   await io.close();
+  await bus.close();
   http.closeAllConnections();
   await db.$disconnect();
 }

@@ -20,6 +20,12 @@ const Environment = z
     }),
     HELM_STATE_DIR: z.string().default(".helm"),
     HELM_ARTIFACT_DIR: z.string().optional(),
+    /** Ed25519 private key (PEM) that nodes obey; several control planes share one. */
+    HELM_SIGNING_KEY_FILE: z.string().optional(),
+    /** The database is to accept this signing key and auth secret in place of the ones it knows. */
+    HELM_REPLACE_KEYS: flag.default(false),
+    /** Set by the start command: the database ends with it, so no second control plane may use it. */
+    HELM_DATABASE_EMBEDDED: flag.default(false),
     HELM_MIGRATIONS_DIR: z.string().default("prisma/migrations"),
     HELM_SEEDS_DIR: z.string().optional(),
     HELM_PUBLIC_URL: z.url().default("http://127.0.0.1:3000"),
@@ -73,6 +79,9 @@ export interface Config {
   databaseUrl: string;
   stateDir: string;
   artifactDir: string;
+  signingKeyFile: string;
+  replaceKeys: boolean;
+  databaseEmbedded: boolean;
   migrationsDir: string;
   /** Recorded runs that seed scenarios import; beside the migrations by default. */
   seedsDir: string;
@@ -110,6 +119,9 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     databaseUrl: env.DATABASE_URL,
     stateDir,
     artifactDir: resolve(env.HELM_ARTIFACT_DIR ?? `${stateDir}/artifacts`),
+    signingKeyFile: resolve(env.HELM_SIGNING_KEY_FILE ?? join(stateDir, "signing-key.pem")),
+    replaceKeys: env.HELM_REPLACE_KEYS,
+    databaseEmbedded: env.HELM_DATABASE_EMBEDDED,
     migrationsDir: env.HELM_MIGRATIONS_DIR,
     seedsDir: resolve(env.HELM_SEEDS_DIR ?? join(env.HELM_MIGRATIONS_DIR, "..", "seeds")),
     publicUrl: env.HELM_PUBLIC_URL.replace(/\/$/, ""),

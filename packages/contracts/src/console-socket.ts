@@ -12,6 +12,8 @@ export const CalibrationUpdate = z.object({
   /** Sequence numbers start again with each attempt. */
   attempt: z.number().int(),
   last_seq: z.number().int(),
+  /** The number before the first that this update tells of: a page that has not come so far reads the rows. */
+  after_seq: z.number().int().nullish(),
   state: CalibrationState,
   stage: z.string().nullable(),
   percent: z.number(),

@@ -51,7 +51,10 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
       const update = CalibrationUpdate.safeParse(payload);
       if (!update.success || update.data.calibration !== id) return;
       setHeardAt(Date.now());
-      setFeed((before) => mergeFeed(before, update.data));
+      const before = known.current;
+      const gap = before?.attempt === update.data.attempt && (update.data.after_seq ?? 0) > before.lastSeq;
+      setFeed((feed) => mergeFeed(feed, update.data));
+      if (gap && log) void readBacklog().catch(() => undefined);
     };
     const readBacklog = async () => {
       let after = known.current?.attempt === attempt ? (known.current.lines.at(-1)?.seq ?? 0) : 0;

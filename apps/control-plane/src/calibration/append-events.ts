@@ -25,6 +25,7 @@ export async function appendEvents({ ctx, input }: Call<EventBatch>): Promise<Ev
     calibration: after.id,
     attempt: attempt.number,
     last_seq: lastSeq,
+    after_seq: attempt.lastSeq,
     state: after.state,
     stage: after.stage,
     percent: after.percent,

@@ -5,7 +5,7 @@ import type { Auth } from "../auth/auth";
 import { readSession } from "../auth/session";
 import type { Services } from "../context";
 import { toHeaders } from "../http/caller";
-import { calibrationRoom, sessionRoom } from "../hub";
+import { calibrationRoom, personRoom, sessionRoom } from "../hub";
 import { replyTo } from "../socket-reply";
 
 const RECHECK_MS = 30_000;
@@ -20,13 +20,20 @@ export function openConsoleSockets(services: Services, auth: Auth): void {
       (session) => {
         if (!session) return next(new Error("UNAUTHENTICATED"));
         socket.data.sessionId = session.actor.sessionId;
+        socket.data.personId = session.actor.id;
         next();
       },
       () => socket.conn.close(),
     );
   });
+  services.hub.rechecks.push(() => {
+    for (const socket of namespace.sockets.values()) void cutIfEnded(auth, socket);
+  });
   namespace.on("connection", (socket) => {
-    void socket.join(sessionRoom(socket.data.sessionId as string));
+    const { sessionId, personId } = socket.data as { sessionId: string; personId: string };
+    void socket.join([sessionRoom(sessionId), personRoom(personId)]);
+    // What was cut between the question at the door and the room is cut now.
+    void cutIfEnded(auth, socket);
     const timer = setInterval(() => void cutIfEnded(auth, socket), RECHECK_MS);
     socket.on("disconnect", () => clearInterval(timer));
     socket.on("follow", (payload: unknown, given: unknown) => {

@@ -115,6 +115,7 @@ async function close(
       calibration: after.id,
       attempt: attempt.number,
       last_seq: attempt.lastSeq,
+      after_seq: attempt.lastSeq,
       state: after.state,
       stage: after.stage,
       percent: after.percent,

@@ -11,6 +11,8 @@ type HostActor = Extract<Actor, { kind: "host" }>;
 
 const SEEN_EVERY_MS = 10_000;
 
+type Presence = { connectedAt?: Date; disconnectedAt?: Date; lastSeenAt?: Date };
+
 /** Opens a namespace to hosts of one kind by their credential; each joins the room of its own id and no other. */
 export function authorizeHosts(namespace: Namespace, services: Services, kind: "worker" | "node"): void {
   namespace.use((socket, next) => {
@@ -31,18 +33,29 @@ export function authorizeHosts(namespace: Namespace, services: Services, kind: "
   namespace.on("connection", (socket) => {
     const actor = socket.data.actor as HostActor;
     void socket.join(hostRoom(actor.id));
-    const note = (data: { connectedAt?: Date; disconnectedAt?: Date; lastSeenAt?: Date }) =>
-      services.db.host.updateMany({ where: { id: actor.id }, data }).then(
-        () => {},
-        (error: unknown) =>
-          services.log.warn({ err: error, host: actor.id }, "a host's presence could not be noted"),
-      );
-    void note({ connectedAt: new Date(), lastSeenAt: new Date() }).then(() => services.hub.hint(`${kind}s`));
-    const timer = setInterval(() => void note({ lastSeenAt: new Date() }), SEEN_EVERY_MS);
+    const connectedAt = new Date();
+    /** Where it is not revoked, and for a good-bye, where no newer connection has come, perhaps elsewhere. */
+    const note = (data: Presence, where: { connectedAt?: Date } = {}) =>
+      services.db.host
+        .updateMany({ where: { id: actor.id, revokedAt: null, ...where }, data })
+        .catch((error: unknown) => {
+          services.log.warn({ err: error, host: actor.id }, "a host's presence could not be noted");
+          return null;
+        });
+    const seen = async (data: Presence): Promise<void> => {
+      // A cut that this control plane has missed, or one between the question at the door and the room.
+      if ((await note(data))?.count === 0) socket.disconnect(true);
+    };
+    socket.data.recheck = () => void seen({ lastSeenAt: new Date() });
+    void seen({ connectedAt, lastSeenAt: connectedAt }).then(() => services.hub.hint(`${kind}s`));
+    const timer = setInterval(() => void seen({ lastSeenAt: new Date() }), SEEN_EVERY_MS);
     socket.on("disconnect", () => {
       clearInterval(timer);
-      void note({ disconnectedAt: new Date() }).then(() => services.hub.hint(`${kind}s`));
+      void note({ disconnectedAt: new Date() }, { connectedAt }).then(() => services.hub.hint(`${kind}s`));
     });
+  });
+  services.hub.rechecks.push(() => {
+    for (const socket of namespace.sockets.values()) (socket.data.recheck as (() => void) | undefined)?.();
   });
 }
 

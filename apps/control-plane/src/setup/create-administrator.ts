@@ -2,7 +2,7 @@ import { HelmError } from "@helm/contracts";
 import { hashPassword } from "better-auth/crypto";
 import { z } from "zod";
 import { countTry } from "../access/rate-limit";
-import { secretsEqual } from "../access/secret";
+import { hashSecret, secretsEqual } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
 import { PASSWORD_LENGTH } from "../auth/auth";
 import type { Call, Context } from "../context";
@@ -31,8 +31,10 @@ export async function createAdministrator({ ctx, input }: Call<z.infer<typeof Cr
   await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${SETUP_LOCK}::bigint)`;
   if (!(await setupIsOpen(ctx)))
     throw new HelmError("SETUP_CLOSED", "There is an administrator already. Sign in.");
-  const expected = ctx.services.config.setupToken;
-  if (!expected || !secretsEqual(input.token, expected)) {
+  // Of whichever control plane printed it.
+  const hash = hashSecret(input.token);
+  const known = await ctx.db.setupToken.findUnique({ where: { hash } });
+  if (!known || !secretsEqual(known.hash, hash)) {
     throw new HelmError("TOKEN_INVALID", "This is not the setup token. The start command printed it.");
   }
   const user = await ctx.db.user.create({
@@ -46,6 +48,7 @@ export async function createAdministrator({ ctx, input }: Call<z.infer<typeof Cr
       password: await hashPassword(input.password),
     },
   });
+  await ctx.db.setupToken.deleteMany();
   await writeAudit(ctx, {
     verb: "setup.createAdministrator",
     entity: "user",

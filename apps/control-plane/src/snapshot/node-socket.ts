@@ -26,7 +26,7 @@ export function openNodeSockets(services: Services): void {
     receive(services, socket, "readiness", NodeReadiness, (ctx, input) => recordReadiness({ ctx, input }));
     receive(services, socket, "stats", NodeStats, (ctx, input) => recordStats({ ctx, input }));
   });
-  services.hub.pushDocuments = () => {
+  services.hub.pushDocumentsHere = () => {
     for (const socket of namespace.sockets.values())
       (socket.data.sender as DocumentSender | undefined)?.push();
   };

@@ -7,7 +7,7 @@ import {
   sign,
 } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import type { SignedDocument } from "@helm/contracts";
 
 /** Signs what nodes obey. The private key never leaves the state directory. */
@@ -28,16 +28,19 @@ export class Signer {
   }
 }
 
-/** Reads the key from `<stateDir>/signing-key.pem` (0600), or makes it once. */
-export async function loadSigner(stateDir: string): Promise<Signer> {
-  const path = join(stateDir, "signing-key.pem");
+/** The key at `path` (0600); null where there is none. */
+export async function readSigner(path: string): Promise<Signer | null> {
   const existing = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw error;
   });
-  if (existing !== null) return new Signer(createPrivateKey(existing));
+  return existing === null ? null : new Signer(createPrivateKey(existing));
+}
+
+/** A new key, on disk before it signs anything. */
+export async function makeSigner(path: string): Promise<Signer> {
   const { privateKey } = generateKeyPairSync("ed25519");
-  await mkdir(stateDir, { recursive: true });
+  await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}`;
   const file = await open(temporary, "w", 0o600);
   try {
