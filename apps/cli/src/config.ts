@@ -6,6 +6,7 @@ import { z } from "zod";
 const Environment = z.object({
   LIFEBOAT_URL: z.url("is no address such as http://127.0.0.1:3000").optional(),
   LIFEBOAT_TOKEN: z.string().optional(),
+  LIFEBOAT_API_KEY: z.string().min(1).optional(),
   HELM_MODEL_ROOTS: z.string().optional(),
   HELM_CORPORA_ROOT: z.string().optional(),
   ...HubEnvironment,
@@ -18,6 +19,8 @@ const Environment = z.object({
 export interface CliConfig {
   url: string | undefined;
   token: string | undefined;
+  /** A tenant's key, for verbs that ask a gateway. */
+  apiKey: string | undefined;
   modelRoots: string[];
   corporaRoot: string;
   /** Where downloads of a hub's corpora and the register of digests lie. */
@@ -38,6 +41,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): CliConfig {
   return {
     url: given.LIFEBOAT_URL,
     token: given.LIFEBOAT_TOKEN,
+    apiKey: given.LIFEBOAT_API_KEY,
     modelRoots: [...roots.map((root) => resolve(root)), join(checkout, "models")],
     corporaRoot: resolve(given.HELM_CORPORA_ROOT ?? join(checkout, "corpora")),
     corpusStore: join(checkout, ".helm", "corpora"),

@@ -15,6 +15,7 @@ import { evaluate } from "./helm/evaluate/command";
 import { listNodes, listWorkers } from "./helm/fleet";
 import { inspect } from "./helm/inspect";
 import { createKey, listKeys, revokeKey } from "./helm/key";
+import { ladder } from "./helm/ladder/command";
 import { listPairs, registerPair } from "./helm/pair";
 import { setHelm, showSetting } from "./helm/setting";
 import { createTenant, listTenants, setTenant } from "./helm/tenant";
@@ -65,6 +66,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   const helm = program.command("helm").description("Helm: pairs, calibrations, routing");
   addCalibrate(helm, verb);
   addEvaluate(helm, verb);
+  addLadder(helm, verb);
   verb(helm, "check", "whether two models may be a pair, all causes listed", (c, _, o) =>
     checkModels(c, String(o.sourceModel), String(o.targetModel)),
   )
@@ -168,6 +170,34 @@ function addEvaluate(
     .option("--device <device>", "auto, cuda, rocm or cpu; auto never chooses the CPU", "auto")
     .option("--threads <n>", "threads used")
     .option("--record", "store the result on the server, under its mapper");
+}
+
+function addLadder(
+  helm: Command,
+  verb: (parent: Command, usage: string, description: string, run: Verb) => Command,
+): void {
+  verb(helm, "ladder", "twice as many clients at once on each rung, until one breaks a rule", (c, _, o) =>
+    ladder(c, o),
+  )
+    .option(
+      "--gateway <url>",
+      "a node's gateway; LIFEBOAT_API_KEY holds a tenant's key",
+      "http://127.0.0.1:8000",
+    )
+    .option("--model <name>", "who is asked (default: the pilot of the first route)")
+    .option("--from <n>", "clients on the first rung", "1")
+    .option("--to <n>", "clients on the last", "64")
+    .option("--max-tokens <n>", "length of an answer at most", "32")
+    .option("--prompts <file>", "a prompt a line (default: eight of our own)")
+    .option("--targets <list>", "correct answers a second to reach, such as 64=20,2048=85.9")
+    .option(
+      "--max-itl-ratio <ratio>",
+      "slowest tokens beside a request alone; ends the climb on a GPU only",
+      "1.2",
+    )
+    .option("--max-memory <size>", "what the gateway may hold, such as 2GiB")
+    .option("--timeout <seconds>", "longest that one answer may take", "600")
+    .option("--record", "store the result on the server, for the page Ladders");
 }
 
 /** The names that --method takes, each with what it does. */

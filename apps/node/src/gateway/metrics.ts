@@ -57,6 +57,16 @@ export class GatewayMetrics {
     registers: [this.registry],
   });
 
+  /** Named as Prometheus' own clients name it. */
+  readonly memory = new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory of this gateway.",
+    registers: [this.registry],
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+
   /** A tenant's label; beyond the cap tenants share one, so that labels stay bounded. */
   tenantLabel(id: string): string {
     if (this.tenants.has(id)) return id;
