@@ -4,17 +4,12 @@ import { onTestFinished } from "vitest";
 
 export const KEY = "hlm_test";
 
-/** How the double answers the n-th generation it is asked for, counted from 0; `waiting` ran when it came. */
-export type Behaviour = (
-  n: number,
-  waiting: number,
-  prompt: string,
-) => "answer" | "wrong" | "refuse" | "cut" | "plain";
+/** How the double answers the n-th generation it is asked for, counted from 0. */
+export type Behaviour = (n: number) => "answer" | "wrong" | "refuse" | "cut" | "plain";
 
 /** A test double of a node's gateway: it answers with the prompt's own words, or as `behave` says. */
 export async function scriptedGateway(behave: Behaviour = () => "answer"): Promise<string> {
   let asked = 0;
-  let waiting = 0;
   const server = createServer((request, response) => {
     if (request.url === "/metrics") return send(response, "process_resident_memory_bytes 1000000\n");
     if (request.url === "/health") return send(response, JSON.stringify({ engine: "a test double" }));
@@ -24,16 +19,14 @@ export async function scriptedGateway(behave: Behaviour = () => "answer"): Promi
       return send(response, JSON.stringify({ data }));
     }
     const how = asked++;
-    waiting += 1;
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       const { messages } = JSON.parse(Buffer.concat(parts).toString("utf8"));
       const prompt: string = messages[0].content;
-      const mode = behave(how, waiting, prompt);
+      const mode = behave(how);
       // A turn of the clock, so that requests of one rung do overlap.
       setTimeout(() => {
-        waiting -= 1;
         answer(response, mode, prompt);
       }, 2);
     });
