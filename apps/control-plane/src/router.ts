@@ -1,5 +1,6 @@
 import { auditRouter } from "./audit/router";
 import { calibrationRouter } from "./calibration/router";
+import { driftRouter } from "./drift/router";
 import { evaluationRouter } from "./evaluation/router";
 import { hostRouter, nodeRouter, workerRouter } from "./host/router";
 import { keyRouter } from "./key/router";
@@ -27,6 +28,7 @@ export const appRouter = router({
   pair: pairRouter,
   calibration: calibrationRouter,
   mapper: mapperRouter,
+  drift: driftRouter,
   evaluation: evaluationRouter,
   ladder: ladderRouter,
   tenant: tenantRouter,

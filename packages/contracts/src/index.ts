@@ -5,6 +5,7 @@ export * from "./calibration-result";
 export * from "./console-socket";
 export * from "./corpus-facts";
 export * from "./corpus-name";
+export * from "./drift";
 export * from "./engine-door";
 export * from "./errors";
 export * from "./evaluation";

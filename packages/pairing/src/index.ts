@@ -1,6 +1,7 @@
 export * from "./check-pair";
 export { FAMILIES } from "./families";
 export * from "./hardware";
+export * from "./mapper-size";
 export * from "./score/assess";
 export { breakEvenOf } from "./score/break-even";
 export { requiredArms } from "./score/check-counts";

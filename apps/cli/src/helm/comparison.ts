@@ -4,7 +4,7 @@ import { table } from "../terminal/style";
 /** Two runs of a pair: what the second gains on the first, in points, as a whole and in each bucket. */
 export function comparisonLines(comparison: RunComparison): string[] {
   if (!comparison.comparable) return [`Not comparable: ${comparison.reason}`];
-  const { difference, buckets, first, second, sentence } = comparison;
+  const { difference, buckets, first, second, sentence, note, sequences } = comparison;
   const rows = [
     row("retention", difference),
     row("1st token", buckets.first),
@@ -13,7 +13,8 @@ export function comparisonLines(comparison: RunComparison): string[] {
   ];
   return [
     sentence,
-    `Retention on these sequences: first ${first.toFixed(3)}, second ${second.toFixed(3)}.`,
+    ...(note === null ? [] : [note]),
+    `Retention on these sequences: first ${first.toFixed(3)} (${sequences.first}), second ${second.toFixed(3)} (${sequences.second}).`,
     "",
     ...table(["second less first", "points", "95 % interval"], rows, [1, 2]),
   ];

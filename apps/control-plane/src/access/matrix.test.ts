@@ -3,6 +3,7 @@ import type { Role } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { appRouter } from "../router";
 import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { driftOf } from "../testing/drift";
 import { evaluation } from "../testing/evaluation";
 import { ladder } from "../testing/ladder";
 import { BUNDLED, joinWorker, registerPair, type TestWorker } from "../testing/worker";
@@ -99,6 +100,10 @@ const DO: Record<string, () => Promise<unknown>> = {
     return evaluation(mapper?.sha256 ?? "");
   },
   "ladder.record": async () => ladder(),
+  "drift.record": async () => {
+    const up = (await control.as("viewer").mapper.list({ pairId })).at(0)?.sha256 ?? "";
+    return driftOf(up, await reverseMapper());
+  },
   "tenant.create": async () => ({ name: "acme" }),
   "tenant.setEnabled": async () => {
     const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });
@@ -122,6 +127,20 @@ const DO: Record<string, () => Promise<unknown>> = {
 async function openRun(): Promise<string> {
   const open = (await control.as("viewer").pair.get({ id: pairId })).calibrating;
   return open ?? (await control.as("admin").calibration.start({ pairId, device: "cpu" })).id;
+}
+
+/** Of the pair the other way round, calibrated once. */
+async function reverseMapper(): Promise<string> {
+  const admin = control.as("admin");
+  await admin.calibration.cancel({ id: await openRun() });
+  const reverse =
+    (await admin.pair.list()).find((pair) => pair.source.id === "target" && pair.target.id === "pilot")?.id ??
+    (await registerPair(control, worker, "target", "pilot")).pairId ??
+    "";
+  await worker.inspectAll(BUNDLED);
+  await admin.calibration.start({ pairId: reverse, device: "cpu" });
+  await worker.run(randomBytes(64), { share: 1 });
+  return (await admin.mapper.list({ pairId: reverse })).at(0)?.sha256 ?? "";
 }
 
 /** A mapper that is INACTIVE (of the second clear) or the newest one there is. */

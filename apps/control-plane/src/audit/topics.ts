@@ -14,6 +14,7 @@ const TOPICS: Record<string, Topic[]> = {
   mapper: ["pairs", "calibrations"],
   evaluation: ["pairs"],
   ladder: ["ladders"],
+  drift: ["pairs"],
   tenant: ["tenants"],
   key: ["tenants"],
   worker: ["workers"],

@@ -43,6 +43,7 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
       lastSeq: 0,
       lastUpdateAt: now,
       waitingReason: null,
+      waitingSince: null,
     },
   });
   await writeAudit(ctx, {
@@ -86,9 +87,18 @@ function lockOldestQueued(ctx: Context, { devices, models }: Capability): Promis
 export async function noteWaiting(ctx: Context, capability: Capability, reason: string): Promise<void> {
   const [found] = await lockOldestQueued(ctx, capability);
   if (!found) return;
-  const changed = await ctx.db.calibration.updateMany({
-    where: { id: found.id, state: "QUEUED", NOT: { waitingReason: reason } },
-    data: { waitingReason: reason },
+  const before = await ctx.db.calibration.findUniqueOrThrow({ where: { id: found.id } });
+  if (before.waitingReason === reason) return;
+  const same =
+    before.waitingReason !== null && withoutFigures(before.waitingReason) === withoutFigures(reason);
+  await ctx.db.calibration.update({
+    where: { id: found.id },
+    data: { waitingReason: reason, ...(same ? {} : { waitingSince: new Date() }) },
   });
-  if (changed.count > 0) ctx.afterCommit(() => ctx.services.hub.hint("calibrations"));
+  ctx.afterCommit(() => ctx.services.hub.hint("calibrations"));
+}
+
+/** "3.1 GiB in use" and "3.2 GiB in use" are one reason: the clock beside it must not start again. */
+function withoutFigures(reason: string): string {
+  return reason.replace(/\d+(?:\.\d+)?/g, "#");
 }

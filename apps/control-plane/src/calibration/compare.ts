@@ -7,17 +7,17 @@ import { readCounts } from "./counts";
 export const CompareCalibrationsInput = z.object({ first: z.uuid(), second: z.uuid() });
 export const CompareCalibrationsOutput = RunComparison;
 
-/** Two scored runs of one pair, paired sequence by sequence. */
+/** Two scored runs of one pair, paired sequence by sequence where they were scored on the same probes. */
 export async function compareCalibrations({ ctx, input }: Call<z.infer<typeof CompareCalibrationsInput>>) {
   const [first, second] = await Promise.all([scored(ctx, input.first), scored(ctx, input.second)]);
   if (first.pairId !== second.pairId)
     throw new HelmError("BAD_REQUEST", "The two runs are of different pairs. Choose two of the same pair.");
-  if (first.corpus !== second.corpus) {
-    const reason = `The runs were scored on different corpora (${first.corpus} and ${second.corpus}).`;
-    return { comparable: false as const, reason };
-  }
+  const apart =
+    first.corpus === second.corpus
+      ? null
+      : `The runs were scored on different corpora (${first.corpus} and ${second.corpus}).`;
   const [one, two] = await Promise.all([countsOf(ctx, first), countsOf(ctx, second)]);
-  return compareRuns(one.mapper ?? [], two.mapper ?? []);
+  return compareRuns(one.mapper ?? [], two.mapper ?? [], apart);
 }
 
 async function scored(ctx: Context, id: string) {

@@ -1,4 +1,4 @@
-import { CorpusFacts, HelmError, LayerFit } from "@helm/contracts";
+import { CalibrationState, CorpusFacts, HelmError, LayerFit, Verdict } from "@helm/contracts";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { calibrationPage, calibrationRow, forPage, forRow } from "./read";
@@ -7,6 +7,13 @@ import { CalibrationRow } from "./schema";
 export const ListCalibrationsInput = z
   .object({
     pairId: z.uuid().optional(),
+    states: z.array(CalibrationState).min(1).optional(),
+    verdict: Verdict.optional(),
+    /** Who started it, as written in the row. */
+    startedBy: z.string().max(200).optional(),
+    /** Created at or after, and before. */
+    since: z.date().optional(),
+    until: z.date().optional(),
     cursor: z.uuid().nullish(),
     limit: z.number().int().min(1).max(100).default(25),
   })
@@ -16,16 +23,34 @@ export const ListCalibrationsOutput = z.object({
   nextCursor: z.uuid().nullable(),
 });
 
-/** Newest first. */
+/** Newest first; ids grow with time, so an id is the cursor. */
 export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListCalibrationsInput>>) {
+  const { pairId, states, verdict, startedBy, since, until, cursor } = input;
   const found = await ctx.db.calibration.findMany({
-    where: { pairId: input.pairId, ...(input.cursor ? { id: { lt: input.cursor } } : {}) },
+    where: {
+      pairId,
+      verdict,
+      startedBy,
+      ...(states ? { state: { in: states } } : {}),
+      ...(since || until ? { createdAt: { gte: since, lt: until } } : {}),
+      ...(cursor ? { id: { lt: cursor } } : {}),
+    },
     include: forRow,
     orderBy: { id: "desc" },
     take: input.limit + 1,
   });
   const rows = found.slice(0, input.limit).map(calibrationRow);
   return { rows, nextCursor: found.length > input.limit ? (rows.at(-1)?.id ?? null) : null };
+}
+
+/** Everyone who ever started one, for the filter. */
+export async function listStarters(ctx: Context): Promise<string[]> {
+  const found = await ctx.db.calibration.groupBy({
+    by: ["startedBy"],
+    orderBy: { startedBy: "asc" },
+    take: 500,
+  });
+  return found.map(({ startedBy }) => startedBy);
 }
 
 export const GetCalibrationInput = z.object({ id: z.uuid() });

@@ -66,6 +66,7 @@ export function calibrationRow(found: RowFound): CalibrationRow {
     lastSeq: found.lastSeq,
     lastUpdateAt: found.lastUpdateAt,
     waitingReason: found.state === "QUEUED" ? found.waitingReason : null,
+    waitingSince: found.state === "QUEUED" ? found.waitingSince : null,
     cancelRequested: found.cancelRequestedAt !== null,
     startedBy: found.startedBy,
     createdAt: found.createdAt,

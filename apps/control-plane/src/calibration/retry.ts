@@ -20,6 +20,7 @@ export async function retryCalibration({ ctx, input }: Call<z.infer<typeof Calib
       unit: null,
       lastSeq: 0,
       waitingReason: "Waiting for a worker to take it.",
+      waitingSince: new Date(),
       cancelRequestedAt: null,
       finishedAt: null,
       errorCode: null,

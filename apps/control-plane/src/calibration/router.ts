@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { mutation, query, router } from "../trpc/procedure";
 import { CalibrationIdInput, CalibrationStateOutput, cancelCalibration } from "./cancel";
 import { CompareCalibrationsInput, CompareCalibrationsOutput, compareCalibrations } from "./compare";
@@ -10,6 +11,7 @@ import {
   ListCalibrationsOutput,
   listCalibrationEvents,
   listCalibrations,
+  listStarters,
 } from "./list";
 import { retryCalibration } from "./retry";
 import { CalibrationOut } from "./schema";
@@ -17,6 +19,7 @@ import { StartCalibrationInput, StartCalibrationOutput, startCalibration } from 
 
 export const calibrationRouter = router({
   list: query.input(ListCalibrationsInput).output(ListCalibrationsOutput).query(listCalibrations),
+  starters: query.output(z.array(z.string())).query(({ ctx }) => listStarters(ctx)),
   get: query.input(GetCalibrationInput).output(CalibrationOut).query(getCalibration),
   events: query.input(CalibrationEventsInput).output(CalibrationEventsOutput).query(listCalibrationEvents),
   compare: query.input(CompareCalibrationsInput).output(CompareCalibrationsOutput).query(compareCalibrations),

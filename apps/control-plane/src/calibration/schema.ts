@@ -60,6 +60,7 @@ export const CalibrationOut = z.object({
   lastSeq: z.number().int(),
   lastUpdateAt: z.date().nullable(),
   waitingReason: z.string().nullable(),
+  waitingSince: z.date().nullable(),
   cancelRequested: z.boolean(),
   startedBy: z.string(),
   createdAt: z.date(),

@@ -40,6 +40,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       options: input.options,
       startedBy: actorName(ctx.actor),
       waitingReason,
+      waitingSince: waitingReason === null ? null : new Date(),
     },
   });
   await writeAudit(ctx, {

@@ -7,7 +7,7 @@ import { nextMapperState } from "./states";
 
 /** Final. Retiring the active mapper leaves its pair without one. */
 export async function retireMapper({ ctx, input }: Call<z.infer<typeof MapperIdInput>>) {
-  const mapper = await lockMapper(ctx, input.id);
+  const mapper = await lockMapper(ctx, input);
   const state = nextMapperState(mapper.state, "retire");
   await ctx.db.mapper.update({
     where: { id: mapper.id },

@@ -1,5 +1,6 @@
 import { HelmError, ModelFacts, PairStatus } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
+import { judgeModel } from "@helm/pairing";
 import { z } from "zod";
 import { scoreSummary } from "../calibration/read";
 import { ScoreSummary } from "../calibration/schema";
@@ -11,10 +12,15 @@ export const PairOut = z.object({
   source: ModelFacts,
   target: ModelFacts,
   control: z.boolean(),
+  /** Of both models; null where they are of none, as a control may be. */
+  family: z.string().nullable(),
   status: PairStatus,
   /** The gate that holds for it: its own or the server's. */
   gate: z.number(),
   gateOn: z.enum(["lower", "point"]),
+  /** Its own, where it has one. */
+  ownGate: z.number().nullable(),
+  serverGate: z.number(),
   /** The open run, shown as CALIBRATING beside the status. */
   calibrating: z.uuid().nullable(),
   active: ScoreSummary.extend({
@@ -89,9 +95,12 @@ function pairOut(
     source: ModelFacts.parse(pair.source.facts),
     target: ModelFacts.parse(pair.target.facts),
     control: pair.control,
+    family: familyOf(pair),
     status: pair.status,
     gate: pair.gate ?? setting.gate,
     gateOn: setting.gateOn,
+    ownGate: pair.gate,
+    serverGate: setting.gate,
     calibrating: open?.id ?? null,
     active:
       mapper && mapperScore
@@ -110,4 +119,9 @@ function pairOut(
     reverseId: reverse?.id ?? null,
     createdAt: pair.createdAt,
   };
+}
+
+function familyOf({ source, target }: PairFound): string | null {
+  const [from, to] = [source, target].map(({ facts }) => judgeModel(ModelFacts.parse(facts)).family);
+  return from === to ? (from ?? null) : null;
 }

@@ -1,4 +1,5 @@
 import { HelmError, PairCause } from "@helm/contracts";
+import type { PairRegistration } from "@helm/db";
 import { z } from "zod";
 import type { Call } from "../context";
 
@@ -18,6 +19,7 @@ export const RegistrationOut = z.object({
   causes: z.array(CauseOut),
   message: z.string().nullable(),
   pairId: z.uuid().nullable(),
+  requestedBy: z.string(),
   createdAt: z.date(),
   decidedAt: z.date().nullable(),
 });
@@ -25,16 +27,11 @@ export const RegistrationOut = z.object({
 export async function getRegistration({ ctx, input }: Call<z.infer<typeof RegistrationInput>>) {
   const row = await ctx.db.pairRegistration.findUnique({ where: { id: input.id } });
   if (!row) throw new HelmError("NOT_FOUND", "There is no such registration.");
-  const { id, sourceModel, targetModel, state, message, pairId, createdAt, decidedAt } = row;
-  return {
-    id,
-    sourceModel,
-    targetModel,
-    state,
-    causes: z.array(CauseOut).parse(row.causes),
-    message,
-    pairId,
-    createdAt,
-    decidedAt,
-  };
+  return registrationOut(row);
+}
+
+export function registrationOut(row: PairRegistration): z.infer<typeof RegistrationOut> {
+  const { id, sourceModel, targetModel, state, message, pairId, requestedBy, createdAt, decidedAt } = row;
+  const causes = z.array(CauseOut).parse(row.causes);
+  return { id, sourceModel, targetModel, state, causes, message, pairId, requestedBy, createdAt, decidedAt };
 }

@@ -3,10 +3,14 @@ import { mutation, query, router } from "../trpc/procedure";
 import { GetPairInput, getPair, listPairs, PairOut } from "./list";
 import { RegisterPairInput, RegisterPairOutput, registerPair } from "./register";
 import { getRegistration, RegistrationInput, RegistrationOut } from "./registration";
+import { ListRegistrationsInput, ListRegistrationsOutput, listRegistrations } from "./registrations";
+import { readStorage, StorageOut } from "./storage";
 
 export const pairRouter = router({
   list: query.output(z.array(PairOut)).query(({ ctx }) => listPairs(ctx)),
   get: query.input(GetPairInput).output(PairOut).query(getPair),
   register: mutation.input(RegisterPairInput).output(RegisterPairOutput).mutation(registerPair),
   registration: query.input(RegistrationInput).output(RegistrationOut).query(getRegistration),
+  registrations: query.input(ListRegistrationsInput).output(ListRegistrationsOutput).query(listRegistrations),
+  storage: query.output(StorageOut).query(({ ctx }) => readStorage(ctx)),
 });

@@ -2,6 +2,7 @@ import type { Columns } from "./pool";
 
 export const RESAMPLES = 2000;
 export const SEED = 0x4e1d;
+const OTHER_SEED = 0x71b3;
 /** An interval over fewer sequences is not to be trusted; a run has 256 by default. */
 export const LEAST_SEQUENCES = 100;
 
@@ -64,6 +65,29 @@ export function retentionInterval({ counts, sequences }: Columns): Interval {
   });
 }
 
+/** 95 % interval of the second sample's statistic less the first's; the two are other sequences and are drawn apart. */
+export function unpairedInterval(
+  first: Float64Array,
+  second: Float64Array,
+  width: number,
+  statistic: (sums: Float64Array) => number,
+): Interval {
+  const [one, two] = [first, second].map((rows, at) => {
+    const count = rows.length / width;
+    // The same draws for both would tie what has nothing to do with each other.
+    const picks = drawsOf(count, at === 0 ? SEED : OTHER_SEED);
+    return (resample: number) => {
+      const sums = new Float64Array(width);
+      for (let i = resample * count; i < (resample + 1) * count; i++) {
+        const start = (picks[i] ?? 0) * width;
+        for (let c = 0; c < width; c++) sums[c] = (sums[c] ?? 0) + (rows[start + c] ?? 0);
+      }
+      return statistic(sums);
+    };
+  });
+  return intervalOf((resample) => (two?.(resample) ?? 0) - (one?.(resample) ?? 0));
+}
+
 function intervalOf(statistic: (resample: number) => number): Interval {
   const values = new Float64Array(RESAMPLES);
   for (let resample = 0; resample < RESAMPLES; resample++) values[resample] = statistic(resample);
@@ -82,14 +106,14 @@ export function quantile(sorted: Float64Array, share: number): number {
 
 /** Draws that are remembered, of all sizes together: 128 MB. */
 const MOST_KEPT = 32_000_000;
-const known = new Map<number, Uint32Array>();
+const known = new Map<string, Uint32Array>();
 let kept = 0;
 
 /** Which of `count` rows each resample draws, resample after resample; the last sizes are remembered. */
-function drawsOf(count: number): Uint32Array {
-  const remembered = known.get(count);
+function drawsOf(count: number, seed = SEED): Uint32Array {
+  const remembered = known.get(`${count}/${seed}`);
   if (remembered) return remembered;
-  const draw = generator(SEED);
+  const draw = generator(seed);
   const picks = new Uint32Array(count * RESAMPLES);
   for (let i = 0; i < picks.length; i++) picks[i] = Math.floor(draw() * count);
   if (kept + picks.length > MOST_KEPT) {
@@ -97,7 +121,7 @@ function drawsOf(count: number): Uint32Array {
     kept = 0;
   }
   kept += picks.length;
-  known.set(count, picks);
+  known.set(`${count}/${seed}`, picks);
   return picks;
 }
 

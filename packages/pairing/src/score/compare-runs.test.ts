@@ -69,22 +69,41 @@ describe("two runs on the same sequences", () => {
   });
 });
 
-it("refuses runs that share too little, or were scored at other positions", () => {
-  const rows = many(40, 1);
+it("compares unpaired, with the reason, what shares too little or was scored at other positions", () => {
+  const rows = many(40, (i) => (i % 5) / 5).map((row) => ({ ...row, digest: `a${row.id}` }));
   const renamed = rows.map((row) => ({ ...row, id: `x${row.id}` }));
-  expect(compareRuns(rows, renamed)).toMatchObject({ comparable: false });
+  expect(compared(rows, renamed)).toMatchObject({
+    paired: false,
+    shared: 0,
+    sequences: { first: 40, second: 40 },
+    note: expect.stringContaining("share 0 probe sequences"),
+  });
   const shorter = rows.map((row) => ({ ...row, late: { agree: 1, total: 10 } }));
   const reworded = rows.map((row) => ({ ...row, digest: `b${row.id}` }));
-  for (const other of [shorter, reworded]) {
-    expect(
-      compareRuns(
-        rows.map((row) => ({ ...row, digest: `a${row.id}` })),
-        other,
-      ),
-    ).toMatchObject({
-      comparable: false,
-      reason: expect.stringContaining("other positions"),
+  for (const other of [shorter, reworded])
+    expect(compared(rows, other)).toMatchObject({
+      paired: false,
+      note: expect.stringContaining("other positions"),
     });
-  }
-  expect(compareRuns(rows, reworded)).toMatchObject({ comparable: true });
+  expect(compareRuns(rows, rows.slice(0, 40))).toMatchObject({ comparable: true, paired: true });
+  expect(compareRuns(rows, renamed.slice(0, 8))).toMatchObject({ comparable: false });
+});
+
+it("draws unpaired runs apart: an interval of the two runs' own variances added", () => {
+  const varied = many(200, (i) => (i % 2 ? 0.2 : 0.8));
+  const other = varied.map((row) => ({ ...row, id: `x${row.id}` }));
+  const { difference, outcome, sentence } = compared(varied, other);
+  expect(difference.value).toBeCloseTo(0, 12);
+  // All sequences have equally many positions: the normal interval of a difference of two means of 200.
+  const own = varied.map(
+    ({ first, early, late }) =>
+      (first.agree / first.total + early.agree / early.total + late.agree / late.total) / 3,
+  );
+  const mean = own.reduce((sum, value) => sum + value, 0) / 200;
+  const variance = own.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 200;
+  const half = 1.96 * Math.sqrt((2 * variance) / 200);
+  expect((difference.high - difference.low) / 2 / half).toBeGreaterThan(0.93);
+  expect((difference.high - difference.low) / 2 / half).toBeLessThan(1.07);
+  expect(outcome).toBe("not_told_apart");
+  expect(sentence).toContain("unpaired, 200 and 200 sequences");
 });
