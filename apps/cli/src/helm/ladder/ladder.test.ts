@@ -16,7 +16,7 @@ async function climb(behave?: Behaviour, args: string[] = [], key = KEY) {
 /** Each of eight prompts twice. */
 const GOLDEN = 16;
 
-describe("a ladder", () => {
+describe("a ladder", { timeout: 120_000 }, () => {
   it("climbs by doubling, counts correct answers, and says which targets were met", async () => {
     const { code, last } = await climb(undefined, ["--targets", "8=0.5,4=100000,64=1"]);
     expect(code).toBe(0);
