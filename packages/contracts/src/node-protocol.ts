@@ -65,8 +65,14 @@ export const AccessList = z.object({
       id: z.string(),
       name: z.string(),
       enabled: z.boolean(),
+      /** Overrides: what is null or absent leaves the route's own value. */
       streaming: StreamingMode.nullish(),
+      window: z.number().int().nullish(),
+      mean_logprob: z.number().nullish(),
+      min_logprob: z.number().nullish(),
       transfer_off: z.boolean().nullish(),
+      /** Requests at a time on one node; beyond it 429 tenant_quota. */
+      max_concurrent: z.number().int().nullish(),
     }),
   ),
 });
@@ -189,5 +195,7 @@ export const NodeStats = z.object({
       first_token_ms_sum: z.number(),
     }),
   ),
+  /** Keys that were presented and accepted, by prefix, with the newest time. */
+  keys: z.array(z.object({ prefix: z.string().max(80), last_used_at: z.iso.datetime() })).nullish(),
 });
 export type NodeStats = z.infer<typeof NodeStats>;

@@ -42,3 +42,7 @@ export async function readRoute(ctx: Context, name?: string): Promise<RouteOut |
     updatedAt: route.updatedAt,
   };
 }
+
+export function audited({ updatedAt: _, ...fields }: RouteOut): Record<string, unknown> {
+  return fields;
+}

@@ -1,8 +1,8 @@
 import { HelmError, StreamingMode } from "@helm/contracts";
 import { z } from "zod";
-import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
-import { type RouteOut, readRoute } from "./schema";
+import { changeRow } from "../revision/change-row";
+import { audited, type RouteOut, readRoute } from "./schema";
 
 const logprob = z.number().min(-100).max(0);
 
@@ -23,36 +23,19 @@ export async function updateRoute({ ctx, input }: Call<z.infer<typeof UpdateRout
   if (input.pairId && !(await ctx.db.pair.findUnique({ where: { id: input.pairId } }))) {
     throw new HelmError("NOT_FOUND", "There is no such pair.");
   }
-  const changed = await ctx.db.route.updateMany({
-    where: { name: input.name, revision: input.revision },
-    data: {
-      pairId: input.pairId,
-      meanLogprob: input.judge?.meanLogprob,
-      minLogprob: input.judge?.minLogprob,
-      streaming: input.streaming,
-      window: input.window,
-      defaultMaxTokens: input.defaultMaxTokens,
-      holdTurns: input.holdTurns,
-      revision: { increment: 1 },
-    },
-  });
-  if (changed.count === 0) {
-    throw new HelmError("CONFLICT", "Someone else changed this route meanwhile. Look at it again.", {
-      revision: before.revision,
-    });
-  }
-  const after = await readRoute(ctx, input.name);
-  if (!after) throw new HelmError("NOT_FOUND", `There is no route ${input.name}.`);
-  await writeAudit(ctx, {
+  const { pairId, judge, streaming, window, defaultMaxTokens, holdTurns } = input;
+  return changeRow(ctx, {
     verb: "route.update",
     entity: "route",
-    entityId: after.id,
-    before: audited(before),
-    after: audited(after),
+    entityId: before.id,
+    what: `the route ${before.name}`,
+    revision: input.revision,
+    read: () => readRoute(ctx, input.name),
+    write: (where, next) =>
+      ctx.db.route.updateMany({
+        where: { id: before.id, ...where },
+        data: { pairId, ...judge, streaming, window, defaultMaxTokens, holdTurns, ...next },
+      }),
+    audited,
   });
-  return after;
-}
-
-function audited({ updatedAt: _, ...fields }: RouteOut): Record<string, unknown> {
-  return fields;
 }

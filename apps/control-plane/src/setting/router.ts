@@ -1,11 +1,12 @@
 import { mutation, query, router } from "../trpc/procedure";
+import { readSetting } from "./change-setting";
 import { SettingOut } from "./schema";
 import { SetHelmEnabledInput, setHelmEnabled } from "./set-helm-enabled";
 import { SetKillSwitchInput, setKillSwitch } from "./set-kill-switch";
 import { UpdateSettingInput, updateSetting } from "./update";
 
 export const settingRouter = router({
-  get: query.output(SettingOut).query(({ ctx }) => ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } })),
+  get: query.output(SettingOut).query(({ ctx }) => readSetting(ctx)),
   update: mutation.input(UpdateSettingInput).output(SettingOut).mutation(updateSetting),
   setHelmEnabled: mutation.input(SetHelmEnabledInput).output(SettingOut).mutation(setHelmEnabled),
   setKillSwitch: mutation.input(SetKillSwitchInput).output(SettingOut).mutation(setKillSwitch),

@@ -3,6 +3,7 @@ import { z } from "zod";
 export const SettingOut = z.object({
   helmEnabled: z.boolean(),
   killSwitch: z.boolean(),
+  killSwitchAt: z.date().nullable(),
   gate: z.number(),
   gateOn: z.enum(["lower", "point"]),
   requireBeatsPilot: z.boolean(),
@@ -11,3 +12,4 @@ export const SettingOut = z.object({
   revision: z.number().int(),
   updatedAt: z.date(),
 });
+export type SettingOut = z.infer<typeof SettingOut>;

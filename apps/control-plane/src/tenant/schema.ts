@@ -1,27 +1,42 @@
 import { StreamingMode } from "@helm/contracts";
 import { z } from "zod";
 
-export const TenantOut = z.object({
+/** What a tenant may have of its own; null leaves what the route says. */
+export const TenantOverrides = z.object({
+  streaming: StreamingMode.nullable(),
+  window: z.number().int().nullable(),
+  meanLogprob: z.number().nullable(),
+  minLogprob: z.number().nullable(),
+  transferOff: z.boolean().nullable(),
+  /** Requests at a time on each node. */
+  maxConcurrent: z.number().int().nullable(),
+});
+export type TenantOverrides = z.infer<typeof TenantOverrides>;
+
+export const TenantOut = TenantOverrides.extend({
   id: z.uuid(),
   name: z.string(),
   enabled: z.boolean(),
-  streaming: StreamingMode.nullable(),
-  transferOff: z.boolean().nullable(),
-  keys: z.object({ live: z.number().int(), total: z.number().int() }),
+  keys: z.object({ live: z.number().int(), total: z.number().int(), lastUsedAt: z.date().nullable() }),
   revision: z.number().int(),
   createdAt: z.date(),
   updatedAt: z.date(),
+  archivedAt: z.date().nullable(),
 });
 export type TenantOut = z.infer<typeof TenantOut>;
 
 interface TenantRow extends Omit<TenantOut, "keys"> {
-  keys: { revokedAt: Date | null; expiresAt: Date | null }[];
+  keys: { revokedAt: Date | null; expiresAt: Date | null; lastUsedAt: Date | null }[];
 }
 
-export const withKeys = { keys: { select: { revokedAt: true, expiresAt: true } } } as const;
+export const withKeys = {
+  keys: { select: { revokedAt: true, expiresAt: true, lastUsedAt: true } },
+} as const;
 
 export function tenantOut({ keys, ...tenant }: TenantRow): TenantOut {
   const now = new Date();
   const live = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt > now)).length;
-  return { ...tenant, keys: { live, total: keys.length } };
+  const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt?.getTime() ?? []);
+  const lastUsedAt = uses.length > 0 ? new Date(Math.max(...uses)) : null;
+  return { ...tenant, keys: { live, total: keys.length, lastUsedAt } };
 }
