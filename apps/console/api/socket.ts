@@ -16,6 +16,7 @@ const STALE: Record<Topic, string[]> = {
   snapshots: ["snapshot", "overview", "node"],
   routes: ["route", "overview"],
   ladders: ["ladder"],
+  people: ["person", "invitation", "token", "account", "session"],
   audit: ["audit"],
 };
 

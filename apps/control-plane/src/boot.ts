@@ -3,6 +3,7 @@ import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createDb, type Db } from "@helm/db";
 import { Server } from "socket.io";
+import { sweepRateLimits } from "./access/rate-limit";
 import { hashSecret } from "./access/secret";
 import { artifactEndpoints } from "./artifact/endpoints";
 import { ArtifactStore } from "./artifact/store";
@@ -178,6 +179,7 @@ function startTimers(services: Services): NodeJS.Timeout[] {
   const sweep = (ctx: Context) => sweepLeases(ctx).then(() => sweepInspections(ctx));
   return [
     every(sweepMs, services, "sweeper", sweep),
+    every(10 * 60_000, services, "rate-limits", (ctx) => sweepRateLimits(ctx.db)),
     every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),
   ];
 }

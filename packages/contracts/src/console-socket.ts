@@ -33,6 +33,7 @@ export const ChangedHint = z.object({
     "snapshots",
     "routes",
     "ladders",
+    "people",
     "audit",
   ]),
 });

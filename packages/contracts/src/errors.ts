@@ -23,6 +23,7 @@ export const ErrorCode = z.enum([
   "UPLOAD_BUSY",
   "STORAGE_FULL",
   "STORAGE_UNAVAILABLE",
+  "LAST_ADMIN",
   "SETUP_CLOSED",
   "TOKEN_INVALID",
   "RATE_LIMITED",

@@ -15,6 +15,7 @@ export * from "./key-state";
 export * from "./ladder";
 export * from "./model-facts";
 export * from "./node-protocol";
+export * from "./people";
 export * from "./retention";
 export * from "./run-comparison";
 export * from "./states";

@@ -1,9 +1,22 @@
-import type { Role } from "@helm/contracts";
+import type { HelmError, Role } from "@helm/contracts";
+
+export interface PersonActor {
+  kind: "person";
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  /** The session that the person came by; null where it was a personal token. */
+  sessionId: string | null;
+  /** The personal token that the person came by. */
+  tokenId?: string;
+}
 
 /** Who acts. Every verb gets one; audit rows name it. */
 export type Actor =
-  | { kind: "anonymous" }
-  | { kind: "person"; id: string; name: string; email: string; role: Role; sessionId: string }
+  /** `refused`: what was shown and why it opens nothing; said where somebody has to be known. */
+  | { kind: "anonymous"; refused?: HelmError }
+  | PersonActor
   | { kind: "host"; hostKind: "worker" | "node"; id: string; name: string }
   | { kind: "system"; name: string };
 

@@ -8,6 +8,8 @@ export interface Limit {
   windowMs: number;
 }
 
+const LONGEST_WINDOW_MS = 60 * 60_000;
+
 /** A fixed window kept in the database, so that several control planes count together. */
 export async function countTry(db: Db, key: string, limit: Limit): Promise<void> {
   const now = Date.now();
@@ -20,8 +22,30 @@ export async function countTry(db: Db, key: string, limit: Limit): Promise<void>
     RETURNING "count", "last_request"`;
   const row = rows[0];
   if (!row || row.count <= limit.max) return;
-  const retryAfterMs = Math.max(1, Number(row.last_request) + limit.windowMs - now);
-  throw new HelmError("RATE_LIMITED", `Too many tries. Wait ${Math.ceil(retryAfterMs / 1000)} seconds.`, {
+  throw limited(Number(row.last_request) + limit.windowMs - now);
+}
+
+/** Whether a further try would be let in, counting none. Errors: RATE_LIMITED. */
+export async function requireRoom(db: Db, key: string, limit: Limit): Promise<void> {
+  const row = await db.rateLimit.findUnique({ where: { key } });
+  const left = row ? Number(row.lastRequest) + limit.windowMs - Date.now() : 0;
+  if (row && left > 0 && row.count >= limit.max) throw limited(left);
+}
+
+/** Counts that no window needs any more. */
+export async function sweepRateLimits(db: Pick<Db, "rateLimit">): Promise<void> {
+  await db.rateLimit.deleteMany({ where: { lastRequest: { lt: Date.now() - LONGEST_WINDOW_MS } } });
+}
+
+function limited(leftMs: number): HelmError {
+  const retryAfterMs = Math.max(1, leftMs);
+  return new HelmError("RATE_LIMITED", `Too many tries. Wait ${Math.ceil(retryAfterMs / 1000)} seconds.`, {
     retryAfterMs,
   });
+}
+
+/** What a 429 says beside its sentence; null where the error is none. */
+export function retryAfter(error: HelmError): string | null {
+  if (error.code !== "RATE_LIMITED") return null;
+  return String(Math.ceil(Number(error.details.retryAfterMs ?? 1_000) / 1000));
 }

@@ -8,6 +8,25 @@ export const SCOPES: Record<string, Scope> = {
   "setup.status": "public",
   "setup.createAdministrator": "public",
   "session.me": "viewer",
+  "account.get": "viewer",
+  "account.sessions": "viewer",
+  "account.changePassword": "viewer",
+  "account.revokeSession": "viewer",
+  "account.revokeOtherSessions": "viewer",
+  "token.list": "viewer",
+  "token.listAll": "admin",
+  "token.create": "viewer",
+  "token.revoke": "viewer",
+  "person.list": "viewer",
+  "person.create": "admin",
+  "person.setRole": "admin",
+  "person.setDisabled": "admin",
+  "person.remove": "admin",
+  "person.resetSignIn": "admin",
+  "person.signOutEverywhere": "admin",
+  "invitation.list": "admin",
+  "invitation.cancel": "admin",
+  "invitation.accept": "public",
   "overview.helm": "viewer",
   "setting.get": "viewer",
   "setting.update": "admin",
@@ -47,12 +66,22 @@ export const SCOPES: Record<string, Scope> = {
   "key.revoke": "admin",
   "worker.list": "viewer",
   "node.list": "viewer",
+  "host.joinTokens": "viewer",
   "host.createJoinToken": "admin",
+  "host.cancelJoinToken": "admin",
   "host.revoke": "admin",
   "snapshot.list": "viewer",
   "traffic.summary": "viewer",
   "audit.list": "viewer",
 };
+
+/** Closed to personal tokens: one that was stolen must not renew itself or lock its person out. */
+export const SESSION_ONLY: ReadonlySet<string> = new Set([
+  "account.changePassword",
+  "account.revokeSession",
+  "account.revokeOtherSessions",
+  "token.create",
+]);
 
 const RANK: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 };
 
@@ -65,7 +94,13 @@ export function requireScope(actor: Actor, path: string): void {
   const scope = SCOPES[path];
   if (scope === undefined)
     throw new HelmError("FORBIDDEN", "This action is open to nobody.", {}, { message: `no scope: ${path}` });
+  if (scope !== "public" && actor.kind === "person" && actor.tokenId && SESSION_ONLY.has(path))
+    throw new HelmError(
+      "FORBIDDEN",
+      "A personal token cannot do this. Sign in with the password, in the console or with lifeboat login.",
+    );
   if (mayUse(actor, scope)) return;
+  if (actor.kind === "anonymous" && actor.refused) throw actor.refused;
   if (actor.kind !== "person") throw new HelmError("UNAUTHENTICATED", "Sign in first.");
   throw new HelmError("FORBIDDEN", `This needs the role ${scope}; yours is ${actor.role}.`, {
     needed: scope,

@@ -4,7 +4,11 @@ type Topic = ChangedHint["topic"];
 
 const TOPICS: Record<string, Topic[]> = {
   audit: ["audit"],
-  user: [],
+  user: ["people"],
+  person: ["people"],
+  invitation: ["people"],
+  token: ["people"],
+  session: ["people"],
   setting: ["settings"],
   route: ["routes"],
   pair: ["pairs"],
@@ -19,7 +23,7 @@ const TOPICS: Record<string, Topic[]> = {
   key: ["tenants"],
   worker: ["workers"],
   node: ["nodes"],
-  join_token: [],
+  join_token: ["workers", "nodes"],
   snapshot: ["snapshots"],
 };
 

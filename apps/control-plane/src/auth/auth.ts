@@ -1,16 +1,18 @@
+import { apiKey } from "@better-auth/api-key";
+import { HelmError, PASSWORD_LENGTH, TOKEN_DAYS, TOKEN_PREFIX } from "@helm/contracts";
 import type { Db } from "@helm/db";
 import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
+import { APIError, createAuthMiddleware } from "better-auth/api";
 import { bearer } from "better-auth/plugins";
 import type { Config } from "../config";
 import type { Hub } from "../hub";
 import type { Log } from "../logging";
+import { auditSession, noteFailedSignIn } from "./audit-sign-in";
+import { ADDRESS_HEADER } from "./own-headers";
+import { countFailedSignIn, requireFewFailures } from "./sign-in-limits";
 
-/** Set by our own server from the socket, after any value a caller sent was removed. */
-export const ADDRESS_HEADER = "x-helm-client-address";
-export const PASSWORD_LENGTH = { min: 10, max: 200 };
-
-/** Sessions of people: password and e-mail, no sign-up (the first administrator comes by setup token). */
+/** Sessions of people: password and e-mail, no sign-up (accounts come by setup token and by invitation). */
 export function createAuth({ config, db, hub, log }: { config: Config; db: Db; hub: Hub; log: Log }) {
   const authLog = log.child({ part: "auth" });
   return betterAuth({
@@ -27,16 +29,14 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
       maxPasswordLength: PASSWORD_LENGTH.max,
     },
     user: {
-      additionalFields: { role: { type: "string", required: false, defaultValue: "viewer", input: false } },
+      additionalFields: {
+        role: { type: "string", required: false, defaultValue: "viewer", input: false },
+        disabledAt: { type: "date", required: false, input: false },
+      },
     },
     session: { expiresIn: 7 * 86_400, updateAge: 86_400 },
-    rateLimit: {
-      enabled: config.authRateLimit,
-      storage: "database",
-      window: 60,
-      max: 120,
-      customRules: { "/sign-in/email": { window: 60, max: 20 } },
-    },
+    // Limits are our own (http/auth-door.ts, sign-in-limits.ts): one mechanism, and an answer that says how long.
+    rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "helm",
       useSecureCookies: config.secureCookies,
@@ -44,18 +44,56 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: { generateId: "uuid" },
     },
+    hooks: {
+      before: createAuthMiddleware(async (ctx) => {
+        if (ctx.path !== "/sign-in/email" || !config.authRateLimit) return;
+        await requireFewFailures(db, emailOf(ctx.body)).catch(asApiError);
+      }),
+      after: createAuthMiddleware(async (ctx) => {
+        if (ctx.path !== "/sign-in/email" || !(ctx.context.returned instanceof APIError)) return;
+        const email = emailOf(ctx.body);
+        const limited = ctx.context.returned.statusCode === 429;
+        if (config.authRateLimit && !limited) await countFailedSignIn(db, email);
+        await noteFailedSignIn(db, { email, limited, headers: ctx.headers });
+      }),
+    },
     databaseHooks: {
       session: {
-        create: { after: async (session) => auditSession(db, "session.signIn", session) },
+        create: {
+          before: async (session) => {
+            const user = await db.user.findUnique({ where: { id: session.userId } });
+            if (user && !user.disabledAt) return;
+            throw new APIError("FORBIDDEN", {
+              code: "DISABLED",
+              message: "This account is disabled. Ask an administrator.",
+            });
+          },
+          after: async (session, ctx) => {
+            await db.user.update({ where: { id: session.userId }, data: { lastSignInAt: new Date() } });
+            await auditSession(db, "session.signIn", session, ctx?.headers);
+          },
+        },
         delete: {
-          after: async (session) => {
+          after: async (session, ctx) => {
             hub.cutSession(session.id);
-            await auditSession(db, "session.signOut", session);
+            await auditSession(db, "session.signOut", session, ctx?.headers);
           },
         },
       },
     },
-    plugins: [bearer()],
+    plugins: [
+      // A token read out of the database opens nothing: what counts is signed.
+      bearer({ requireSignature: true }),
+      apiKey({
+        schema: { apikey: { modelName: "personalToken" } },
+        defaultPrefix: TOKEN_PREFIX,
+        maximumNameLength: 80,
+        requireName: true,
+        keyExpiration: { minExpiresIn: TOKEN_DAYS.min, maxExpiresIn: TOKEN_DAYS.max },
+        // Its window starts anew only after a pause, so a client that asks steadily would be shut out: ours is fixed.
+        rateLimit: { enabled: false },
+      }),
+    ],
     telemetry: { enabled: false },
     logger: {
       level: "warn",
@@ -64,20 +102,19 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
   });
 }
 
-/** Who came and went, beside what they changed. The session's token stays out of it. */
-async function auditSession(db: Db, verb: string, session: { id: string; userId: string }): Promise<void> {
-  const user = await db.user.findUnique({ where: { id: session.userId }, select: { email: true } });
-  await db.auditEntry.create({
-    data: {
-      actorKind: "person",
-      actorId: session.userId,
-      actorName: user?.email ?? "unknown",
-      verb,
-      entity: "session",
-      entityId: session.id,
-      requestId: "",
-    },
-  });
+function emailOf(body: unknown): string {
+  const { email } = (body ?? {}) as { email?: unknown };
+  return typeof email === "string" ? email.toLowerCase().slice(0, 200) : "";
+}
+
+function asApiError(thrown: unknown): never {
+  if (!(thrown instanceof HelmError)) throw thrown;
+  const seconds = Math.ceil(Number(thrown.details.retryAfterMs) / 1000);
+  throw new APIError(
+    "TOO_MANY_REQUESTS",
+    { code: thrown.code, message: thrown.userMessage },
+    { "Retry-After": String(seconds) },
+  );
 }
 
 export type Auth = ReturnType<typeof createAuth>;

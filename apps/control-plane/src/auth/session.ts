@@ -1,17 +1,21 @@
 import { Role } from "@helm/contracts";
-import type { Actor } from "../access/actor";
+import type { PersonActor } from "../access/actor";
 import type { Auth } from "./auth";
 
 export interface SessionFound {
-  actor: Extract<Actor, { kind: "person" }>;
+  actor: PersonActor & { sessionId: string };
   expiresAt: Date;
 }
 
-/** The person behind a cookie or a bearer token, read from the database each time: an ended session is ended at once. */
-export async function readSession(auth: Auth, headers: Headers): Promise<SessionFound | null> {
-  if (!headers.has("cookie") && !headers.has("authorization")) return null;
+/** The person behind a cookie or a session's bearer token, read from the database each time: an ended session is ended
+ * at once. Personal tokens open nothing here. */
+export async function readSession(auth: Auth, given: Headers): Promise<SessionFound | null> {
+  if (!given.has("cookie") && !given.has("authorization")) return null;
+  const headers = new Headers(given);
+  // Who shows a token is who the token says; a cookie that rides along lends it nothing.
+  if (headers.has("authorization")) headers.delete("cookie");
   const found = await auth.api.getSession({ headers });
-  if (!found) return null;
+  if (!found || found.user.disabledAt) return null;
   const { user, session } = found;
   return {
     actor: {

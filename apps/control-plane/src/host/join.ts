@@ -13,9 +13,13 @@ export async function joinHost({ ctx, input }: Call<JoinRequest>): Promise<JoinR
     secretsEqual(token.hash, hash) &&
     token.kind === input.kind &&
     !token.usedAt &&
+    !token.cancelledAt &&
     token.expiresAt > new Date();
   if (!valid)
-    throw new HelmError("TOKEN_INVALID", "This join token is unknown, used or expired. Ask for a new one.");
+    throw new HelmError(
+      "TOKEN_INVALID",
+      "This join token is unknown, used, cancelled or expired. Ask for a new one.",
+    );
   const credential = randomSecret();
   const host = await ctx.db.host.create({
     data: {
@@ -34,7 +38,7 @@ export async function joinHost({ ctx, input }: Call<JoinRequest>): Promise<JoinR
   });
   // Only one of two that race finds the token unused.
   const spent = await ctx.db.joinToken.updateMany({
-    where: { id: token.id, usedAt: null },
+    where: { id: token.id, usedAt: null, cancelledAt: null },
     data: { usedAt: new Date(), usedById: host.id },
   });
   if (spent.count !== 1)

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { mutation, query, router } from "../trpc/procedure";
 import { CreateJoinTokenInput, CreateJoinTokenOutput, createJoinToken } from "./create-join-token";
+import {
+  CancelJoinTokenInput,
+  CancelJoinTokenOutput,
+  cancelJoinToken,
+  JoinTokenOut,
+  listJoinTokens,
+} from "./join-tokens";
 import { listNodes, listWorkers, NodeRow, WorkerRow } from "./list";
 import { RevokeHostInput, RevokeHostOutput, revokeHost } from "./revoke";
 
@@ -9,6 +16,11 @@ export const hostRouter = router({
     .input(CreateJoinTokenInput)
     .output(CreateJoinTokenOutput)
     .mutation(createJoinToken),
+  joinTokens: query.output(z.array(JoinTokenOut)).query(({ ctx }) => listJoinTokens(ctx)),
+  cancelJoinToken: mutation
+    .input(CancelJoinTokenInput)
+    .output(CancelJoinTokenOutput)
+    .mutation(cancelJoinToken),
   revoke: mutation.input(RevokeHostInput).output(RevokeHostOutput).mutation(revokeHost),
 });
 export const workerRouter = router({

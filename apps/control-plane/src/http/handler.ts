@@ -3,13 +3,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { HelmError } from "@helm/contracts";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import { toNodeHandler } from "better-auth/node";
-import { ADDRESS_HEADER, type Auth } from "../auth/auth";
-import { readSession } from "../auth/session";
+import { retryAfter } from "../access/rate-limit";
+import type { Auth } from "../auth/auth";
+import { readCaller } from "../auth/caller";
+import { ADDRESS_HEADER, REQUEST_ID_HEADER } from "../auth/own-headers";
 import type { Context, Services } from "../context";
 import { authenticateHost, bearerOf } from "../host/authenticate";
 import { appRouter } from "../router";
 import { outsideTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
+import { guardAuthDoor } from "./auth-door";
 import { boundBody } from "./bound-body";
 import { callerAddress, toHeaders } from "./caller";
 import { type Endpoint, matchEndpoint } from "./endpoint";
@@ -17,7 +20,6 @@ import { requireOwnOrigin } from "./origin";
 import { sendError, setSecurityHeaders } from "./respond";
 
 const TRPC_BODY_BYTES = 256 * 1024;
-const AUTH_BODY_BYTES = 16 * 1024;
 
 interface Request extends IncomingMessage {
   requestId: string;
@@ -31,8 +33,12 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     maxBodySize: TRPC_BODY_BYTES,
     createContext: async ({ req }) => {
       const { requestId, address } = req as Request;
-      const session = await readSession(auth, toHeaders(req));
-      return contextFor(services, requestId, address, session?.actor ?? { kind: "anonymous" });
+      const actor = await readCaller(services, auth, toHeaders(req), address);
+      return contextFor(services, requestId, address, actor);
+    },
+    responseMeta: ({ errors }) => {
+      const wait = errors.map((error) => retryAfter(toHelmError(error))).find((one) => one !== null);
+      return wait ? { headers: { "retry-after": wait } } : {};
     },
     onError: () => {},
   });
@@ -67,12 +73,10 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
       return trpc(req, res);
     }
     if (url.pathname.startsWith("/api/auth/")) {
-      // A body of unstated length would be read to its end, however long it is.
-      const unstated = req.headers["transfer-encoding"] !== undefined;
-      if (unstated || Number(req.headers["content-length"] ?? 0) > AUTH_BODY_BYTES)
-        throw new HelmError("BAD_REQUEST", "The body is too large.");
       requireOwnOrigin(req, services.config.origins);
+      await guardAuthDoor(services, req, url.pathname, req.address);
       req.headers[ADDRESS_HEADER] = req.address;
+      req.headers[REQUEST_ID_HEADER] = req.requestId;
       return authHandler(req, res);
     }
     const found = matchEndpoint(endpoints, req.method ?? "GET", url.pathname);

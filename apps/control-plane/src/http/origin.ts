@@ -6,8 +6,11 @@ import { HelmError } from "@helm/contracts";
 export function requireOwnOrigin(req: IncomingMessage, origins: string[]): void {
   if (req.method === "GET" || req.method === "HEAD" || req.method === "OPTIONS") return;
   const origin = req.headers.origin;
-  if (origin === undefined && req.headers.cookie === undefined) return;
-  if (origin !== undefined && origins.includes(origin)) return;
+  // A browser says by itself where a request comes from, also where it leaves the origin out.
+  const site = req.headers["sec-fetch-site"];
+  const foreign = site !== undefined && site !== "same-origin";
+  if (!foreign && origin === undefined && req.headers.cookie === undefined) return;
+  if (!foreign && origin !== undefined && origins.includes(origin)) return;
   throw new HelmError("FORBIDDEN", "This request does not come from the console's own address.", {
     origin: origin ?? null,
   });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { HelmError } from "@helm/contracts";
+import { retryAfter } from "../access/rate-limit";
 import { httpStatus } from "../trpc/errors";
 
 /** An API answers no browser page: nothing may be framed, sniffed, cached or run. */
@@ -26,6 +27,8 @@ export function sendError(res: ServerResponse, error: HelmError, requestId: stri
     res.destroy();
     return;
   }
+  const wait = retryAfter(error);
+  if (wait !== null) res.setHeader("retry-after", wait);
   const details = error.code === "INTERNAL" ? {} : error.details;
   sendJson(res, httpStatus(error.code), {
     error: { code: error.code, message: error.userMessage, details, request_id: requestId },

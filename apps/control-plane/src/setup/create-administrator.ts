@@ -1,20 +1,16 @@
 import { HelmError } from "@helm/contracts";
-import { hashPassword } from "better-auth/crypto";
 import { z } from "zod";
 import { countTry } from "../access/rate-limit";
 import { hashSecret, secretsEqual } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
-import { PASSWORD_LENGTH } from "../auth/auth";
+import { NewPassword, setPassword } from "../auth/password";
 import type { Call, Context } from "../context";
 
 export const CreateAdministratorInput = z.object({
   token: z.string().max(200),
   email: z.email().max(200),
   name: z.string().trim().min(1).max(100),
-  password: z
-    .string()
-    .min(PASSWORD_LENGTH.min, `at least ${PASSWORD_LENGTH.min} characters`)
-    .max(PASSWORD_LENGTH.max),
+  password: NewPassword,
 });
 export const CreateAdministratorOutput = z.object({ id: z.uuid(), email: z.string() });
 
@@ -40,14 +36,7 @@ export async function createAdministrator({ ctx, input }: Call<z.infer<typeof Cr
   const user = await ctx.db.user.create({
     data: { email: input.email.toLowerCase(), name: input.name, role: "admin", emailVerified: true },
   });
-  await ctx.db.account.create({
-    data: {
-      accountId: user.id,
-      providerId: "credential",
-      userId: user.id,
-      password: await hashPassword(input.password),
-    },
-  });
+  await setPassword(ctx, user.id, input.password);
   await ctx.db.setupToken.deleteMany();
   await writeAudit(ctx, {
     verb: "setup.createAdministrator",

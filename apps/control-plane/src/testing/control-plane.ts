@@ -40,6 +40,8 @@ export async function testControlPlane(env: Record<string, string> = {}) {
   const controlPlane = await startControlPlane(config, createLog(config.logLevel));
   const { services, url } = controlPlane;
 
+  /** Who `as` acts as; no rows of the database unless a test makes them. */
+  const ids = { viewer: randomUUID(), operator: randomUUID(), admin: randomUUID() };
   /** Calls a procedure as a person of this role, or as nobody. */
   const as = (role: Role | "nobody", requestId: string = randomUUID()) => {
     const actor: Actor =
@@ -47,7 +49,7 @@ export async function testControlPlane(env: Record<string, string> = {}) {
         ? { kind: "anonymous" }
         : {
             kind: "person",
-            id: randomUUID(),
+            id: ids[role],
             name: role,
             email: `${role}@example.com`,
             role,
@@ -62,6 +64,7 @@ export async function testControlPlane(env: Record<string, string> = {}) {
     ...controlPlane,
     db: database.db,
     as,
+    ids,
     stop: async () => {
       await controlPlane.stop();
       await database.drop();
