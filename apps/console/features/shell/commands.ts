@@ -49,6 +49,13 @@ export const command = {
   createTenant: (name: string) => helm("tenant create", name),
   switchTenant: (name: string, enable: boolean) => helm("tenant", enable ? "enable" : "disable", name),
   createKey: (tenant: string) => helm("key create", tenant, "NAME"),
+  ladder: (targets?: string, model?: string) =>
+    helm(
+      "ladder --from 1 --to 64",
+      ...(model ? [`--model ${model}`] : []),
+      ...(targets ? [`--targets ${targets}`] : []),
+      "--record",
+    ),
   nodes: helm("node list"),
   workers: helm("worker list"),
   doctor: helm("doctor"),

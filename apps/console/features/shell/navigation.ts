@@ -8,7 +8,13 @@ export type NavigationItem = {
 export type NavigationGroup = { name: string; items: NavigationItem[] };
 
 export const NAVIGATION: NavigationGroup[] = [
-  { name: "Serve", items: [{ href: "/nodes", name: "Nodes and workers", count: "nodes" }] },
+  {
+    name: "Serve",
+    items: [
+      { href: "/nodes", name: "Nodes and workers", count: "nodes" },
+      { href: "/ladders", name: "Ladders" },
+    ],
+  },
   {
     name: "Helm",
     items: [
@@ -38,6 +44,7 @@ const SECTIONS: Record<string, Crumb[]> = {
   "/calibrations": [{ name: "Calibrations", href: "/calibrations" }],
   "/tenants": [{ name: "Tenants", href: "/tenants" }],
   "/nodes": [{ name: "Nodes and workers", href: "/nodes" }],
+  "/ladders": [{ name: "Ladders", href: "/ladders" }],
   "/audit": [{ name: "Audit", href: "/audit" }],
 };
 
