@@ -51,6 +51,6 @@ function makeQueryClient(): QueryClient {
 function goToSignIn(error: unknown): void {
   if (problemOf(error).code !== "UNAUTHENTICATED") return;
   const { pathname, search } = window.location;
-  if (pathname === "/sign-in" || pathname === "/setup") return;
+  if (["/sign-in", "/setup", "/welcome"].includes(pathname)) return;
   window.location.assign(`/sign-in?next=${encodeURIComponent(pathname + search)}`);
 }

@@ -1,5 +1,6 @@
 "use client";
 
+import { PASSWORD_LENGTH } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "next/navigation";
@@ -18,7 +19,7 @@ const Form = z.object({
   token: z.string().trim().min(1, "Paste the setup token that the start command printed."),
   name: z.string().trim().min(1, "Write your name; the audit shows it."),
   email: z.email("Write an email address."),
-  password: z.string().min(12, "Use at least 12 characters."),
+  password: z.string().min(PASSWORD_LENGTH.min, `Use at least ${PASSWORD_LENGTH.min} characters.`),
 });
 
 export function SetupForm() {
@@ -87,7 +88,7 @@ function OpenSetup() {
       <TextField
         label="Password"
         type="password"
-        hint="At least 12 characters."
+        hint={`At least ${PASSWORD_LENGTH.min} characters.`}
         autoComplete="new-password"
         error={errors.password?.message}
         {...form.register("password")}

@@ -56,6 +56,13 @@ export const command = {
       ...(targets ? [`--targets ${targets}`] : []),
       "--record",
     ),
+  people: helm("person list"),
+  createPerson: (email: string, name: string, role: string) =>
+    helm("person create", email, "--name", name, "--role", role),
+  setRole: (email: string, role: string) => helm("person set-role", email, role),
+  login: "npx lifeboat login URL",
+  whoami: "npx lifeboat whoami",
+  createToken: (name: string) => helm("token create", name),
   nodes: helm("node list"),
   workers: helm("worker list"),
   doctor: helm("doctor"),

@@ -26,6 +26,7 @@ export const NAVIGATION: NavigationGroup[] = [
     name: "People",
     items: [
       { href: "/tenants", name: "Tenants", count: "tenants" },
+      { href: "/access", name: "Access" },
       { href: "/audit", name: "Audit" },
     ],
   },
@@ -46,6 +47,8 @@ const SECTIONS: Record<string, Crumb[]> = {
   "/nodes": [{ name: "Nodes and workers", href: "/nodes" }],
   "/ladders": [{ name: "Ladders", href: "/ladders" }],
   "/audit": [{ name: "Audit", href: "/audit" }],
+  "/access": [{ name: "Access", href: "/access" }],
+  "/account": [{ name: "Your account", href: "/account" }],
 };
 
 /** Where a path stands; `leaf` is the name of the thing shown, where the path is one thing's own page. */

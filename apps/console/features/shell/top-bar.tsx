@@ -173,6 +173,12 @@ function UserMenu() {
             <div className="text-[0.8125rem] text-ink-soft">{session.user.email}</div>
             <div className="text-[0.8125rem] text-ink-soft">Role: {session.role}</div>
           </div>
+          <DropdownMenu.Item className={menuItemClass} asChild>
+            <Link href="/account">
+              <UserRound aria-hidden="true" className="size-4" />
+              Your account
+            </Link>
+          </DropdownMenu.Item>
           <DropdownMenu.Item className={menuItemClass} onSelect={() => void signOut()}>
             <LogOut aria-hidden="true" className="size-4" />
             Sign out

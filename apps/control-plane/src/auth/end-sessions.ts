@@ -6,7 +6,8 @@ export async function endSessions(ctx: Context, userId: string, except?: string 
   const sessions = await ctx.db.session.findMany({ where, select: { id: true } });
   await ctx.db.session.deleteMany({ where });
   ctx.afterCommit(() => {
-    for (const { id } of sessions) ctx.services.hub.cutSession(id);
+    if (!except) ctx.services.hub.cutPerson(userId);
+    else for (const { id } of sessions) ctx.services.hub.cutSession(id);
   });
   return sessions.length;
 }

@@ -23,9 +23,6 @@ export async function setRole({ ctx, input }: Call<z.infer<typeof SetRoleInput>>
     after: { email: after.email, role: after.role, revision: after.revision },
   });
   // Sockets are asked who they are anew.
-  const sessions = await ctx.db.session.findMany({ where: { userId: after.id }, select: { id: true } });
-  ctx.afterCommit(() => {
-    for (const { id } of sessions) ctx.services.hub.cutSession(id);
-  });
+  ctx.afterCommit(() => ctx.services.hub.cutPerson(after.id));
   return after;
 }

@@ -1,0 +1,89 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { QueryTable } from "../../api/query-table";
+import { tellProblem, tellStored } from "../../api/tell";
+import { type Outputs, useTRPC } from "../../api/trpc";
+import { Button } from "../../ui/button";
+import { Card } from "../../ui/card";
+import type { Column } from "../../ui/data-table";
+import { Empty } from "../../ui/states";
+import { TimeAgo } from "../preferences/time";
+import { useBlocked } from "../session/use-session";
+
+type JoinToken = Outputs["host"]["joinTokens"][number];
+
+const COLUMNS: Column<JoinToken>[] = [
+  { id: "kind", name: "Lets in", value: (row) => `one ${row.kind}` },
+  {
+    id: "expires",
+    name: "Expires",
+    value: (row) => row.expiresAt,
+    cell: (row) => <TimeAgo at={row.expiresAt} />,
+  },
+  {
+    id: "made",
+    name: "Made",
+    value: (row) => row.createdAt,
+    cell: (row) => (
+      <>
+        <TimeAgo at={row.createdAt} /> <span className="text-ink-soft">by {row.createdBy}</span>
+      </>
+    ),
+  },
+  {
+    id: "action",
+    name: "Action",
+    cell: (row) => <CancelJoinToken row={row} />,
+    className: "@3xl:text-right",
+  },
+];
+
+export function JoinTokensCard() {
+  const trpc = useTRPC();
+  const tokens = useQuery(trpc.host.joinTokens.queryOptions());
+  return (
+    <Card
+      title="Open join tokens"
+      hint="Each lets one host join, once, until it expires. A host that has joined is revoked on the page of nodes and workers."
+    >
+      <QueryTable
+        query={tokens}
+        id="joins"
+        what="join tokens"
+        caption="Open join tokens"
+        columns={COLUMNS}
+        rowId={(row) => row.id}
+        csv="helm-join-tokens"
+        empty={
+          <Empty title="No open join token">
+            Nobody can join now. Make a token where nodes and workers are listed.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}
+
+function CancelJoinToken({ row }: { row: JoinToken }) {
+  const trpc = useTRPC();
+  const client = useQueryClient();
+  const cancel = useMutation(
+    trpc.host.cancelJoinToken.mutationOptions({
+      onSuccess: () => tellStored("The join token lets nobody in any more"),
+      onError: (error) => tellProblem("The join token was not cancelled", error),
+      onSettled: () => void client.invalidateQueries({ queryKey: trpc.host.pathKey() }),
+    }),
+  );
+  return (
+    <Button
+      size="small"
+      busy={cancel.isPending}
+      blockedBecause={useBlocked("admin")}
+      aria-label={`Cancel the join token for a ${row.kind}, made by ${row.createdBy}`}
+      onClick={() => cancel.mutate({ id: row.id })}
+    >
+      Cancel
+    </Button>
+  );
+}
