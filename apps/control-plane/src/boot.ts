@@ -11,13 +11,17 @@ import { writeAudit } from "./audit/write-audit";
 import { createAuth } from "./auth/auth";
 import { openConsoleSockets } from "./calibration/console-socket";
 import { workerEndpoints } from "./calibration/endpoints";
-import { renewAllLeases, sweepLeases } from "./calibration/lease";
+import { renewAllLeases } from "./calibration/lease";
+import { LeaseWatch } from "./calibration/lease-watch";
+import { sweepRuns } from "./calibration/sweep";
+import { refreshWaiting } from "./calibration/waiting";
 import { openWorkerSockets } from "./calibration/worker-socket";
 import { clusterAdapter } from "./cluster/adapter";
 import { Bus } from "./cluster/bus";
 import { holdIdentity, type Identity } from "./cluster/identity";
 import type { Config } from "./config";
 import type { Context, Services } from "./context";
+import { databaseNow } from "./database-clock";
 import { healthEndpoints } from "./health/endpoints";
 import { createMetrics } from "./health/metrics";
 import { storeJoinToken } from "./host/create-join-token";
@@ -176,9 +180,24 @@ async function prepare(services: Services, setupToken: string, beside: Beside): 
 
 function startTimers(services: Services): NodeJS.Timeout[] {
   const sweepMs = Math.max(250, Math.min(5_000, services.config.leaseMs / 4));
-  const sweep = (ctx: Context) => sweepLeases(ctx).then(() => sweepInspections(ctx));
+  const watch = new LeaseWatch(services.config.leaseMs);
   return [
-    every(sweepMs, services, "sweeper", sweep),
+    every(
+      sweepMs,
+      services,
+      "sweeper",
+      async (ctx) => {
+        if (watch.mustRenew()) {
+          ctx.log.warn("leases are renewed: nobody looked for long, or the database's clock jumped");
+          // Committed before any is judged.
+          await inTransaction(ctx, { audited: false, publish: false }, renewAllLeases);
+        }
+        await sweepRuns(ctx);
+        await sweepInspections(ctx);
+        await refreshWaiting(ctx);
+      },
+      async () => watch.look(await databaseNow(services.db)),
+    ),
     every(10 * 60_000, services, "rate-limits", (ctx) => sweepRateLimits(ctx.db)),
     every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),
   ];
@@ -190,6 +209,8 @@ function every(
   services: Services,
   name: string,
   work: (ctx: Context) => Promise<unknown>,
+  /** Done at every tick, also where another control plane does the work. */
+  first: () => Promise<void> = async () => {},
 ): NodeJS.Timeout {
   let busy = false;
   return setInterval(() => {
@@ -200,7 +221,8 @@ function every(
         SELECT pg_try_advisory_xact_lock(${TIMER_LOCKS}::int, hashtext(${name})) AS held`;
       if (lock?.held) await work(ctx);
     };
-    inTransaction(systemContext(services, name), { audited: false, publish: false }, alone)
+    first()
+      .then(() => inTransaction(systemContext(services, name), { audited: false, publish: false }, alone))
       .catch((error: unknown) => services.log.warn({ err: error, timer: name }, "a timer's work failed"))
       .finally(() => {
         busy = false;

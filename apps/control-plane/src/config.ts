@@ -34,6 +34,8 @@ const Environment = z
     HELM_BOOTSTRAP_JOIN_TOKENS: z.string().default(""),
     HELM_SEED: z.string().default(""),
     HELM_LEASE_MS: z.coerce.number().int().min(500).default(30_000),
+    /** A cancelled run that its worker has not ended after this long is ended without it. */
+    HELM_CANCEL_FORCE_MS: z.coerce.number().int().min(500).default(30_000),
     HELM_JOIN_TOKEN_MINUTES: z.coerce.number().int().min(1).default(60),
     HELM_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     HELM_PARENT_PID: z.coerce.number().int().optional(),
@@ -93,6 +95,7 @@ export interface Config {
   bootstrapTokens: BootstrapToken[];
   seeds: string[];
   leaseMs: number;
+  cancelForceMs: number;
   joinTokenMinutes: number;
   logLevel: string;
   parentPid: number | undefined;
@@ -132,6 +135,7 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     bootstrapTokens: parseBootstrapTokens(env.HELM_BOOTSTRAP_JOIN_TOKENS),
     seeds: split(env.HELM_SEED),
     leaseMs: env.HELM_LEASE_MS,
+    cancelForceMs: env.HELM_CANCEL_FORCE_MS,
     joinTokenMinutes: env.HELM_JOIN_TOKEN_MINUTES,
     logLevel: env.HELM_LOG_LEVEL,
     parentPid: env.HELM_PARENT_PID,

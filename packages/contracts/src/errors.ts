@@ -28,6 +28,8 @@ export const ErrorCode = z.enum([
   "TOKEN_INVALID",
   "RATE_LIMITED",
   "UNAVAILABLE",
+  /** The database does not answer: nothing was changed, and the same request may be sent again. */
+  "DATABASE_DOWN",
   "INTERNAL",
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

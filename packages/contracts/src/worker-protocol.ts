@@ -35,6 +35,8 @@ export const ClaimRequest = z.object({
   corpora: z.array(z.string()).max(1000).optional(),
   devices: z.array(z.enum(["cuda", "rocm", "cpu"])).optional(),
   waiting: z.string().max(500).nullish(),
+  /** The worker's clock at this moment. */
+  at: z.string().max(40).nullish(),
 });
 export type ClaimRequest = z.infer<typeof ClaimRequest>;
 
@@ -86,7 +88,9 @@ export const NumberedEvent = z.object({
 export const EventBatch = z.object({
   job: z.string(),
   attempt: z.string(),
-  events: z.array(NumberedEvent).min(1),
+  events: z.array(NumberedEvent).min(1).max(1000),
+  /** The sender's clock at this moment: the control plane sets the events' times right by it. */
+  sent_at: z.string().max(40).nullish(),
 });
 export type EventBatch = z.infer<typeof EventBatch>;
 export const EventAck = z.object({ ok: z.boolean(), last_seq: z.number().int(), code: z.string().nullish() });

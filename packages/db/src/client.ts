@@ -10,6 +10,13 @@ export type Db = PrismaClient;
 
 /** A Prisma client on `url`; end it with `$disconnect()`. */
 export function createDb(url: string, options: DbOptions = {}): Db {
-  const adapter = new PrismaPg({ connectionString: url, max: options.poolSize ?? 10 });
+  const adapter = new PrismaPg({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    // A server that is away or stands still is an error soon, not a request that waits for ever.
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 60_000,
+    keepAlive: true,
+  });
   return new PrismaClient({ adapter });
 }

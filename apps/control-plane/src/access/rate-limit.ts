@@ -44,8 +44,16 @@ function limited(leftMs: number): HelmError {
   });
 }
 
-/** What a 429 says beside its sentence; null where the error is none. */
+/** Seconds after which the same request may go through; null where asking again changes nothing. */
 export function retryAfter(error: HelmError): string | null {
-  if (error.code !== "RATE_LIMITED") return null;
-  return String(Math.ceil(Number(error.details.retryAfterMs ?? 1_000) / 1000));
+  switch (error.code) {
+    case "RATE_LIMITED":
+      return String(Math.ceil(Number(error.details.retryAfterMs ?? 1_000) / 1000));
+    case "DATABASE_DOWN":
+      return "5";
+    case "STORAGE_FULL":
+      return "30";
+    default:
+      return null;
+  }
 }

@@ -1,5 +1,7 @@
 import { Role } from "@helm/contracts";
+import type { Db } from "@helm/db";
 import type { PersonActor } from "../access/actor";
+import { requireDatabase } from "../health/database";
 import type { Auth } from "./auth";
 
 export interface SessionFound {
@@ -9,12 +11,17 @@ export interface SessionFound {
 
 /** The person behind a cookie or a session's bearer token, read from the database each time: an ended session is ended
  * at once. Personal tokens open nothing here. */
-export async function readSession(auth: Auth, given: Headers): Promise<SessionFound | null> {
+export async function readSession(auth: Auth, given: Headers, db: Db): Promise<SessionFound | null> {
   if (!given.has("cookie") && !given.has("authorization")) return null;
   const headers = new Headers(given);
   // Who shows a token is who the token says; a cookie that rides along lends it nothing.
   if (headers.has("authorization")) headers.delete("cookie");
-  const found = await auth.api.getSession({ headers });
+  const found = await auth.api.getSession({ headers }).catch(async (error: unknown) => {
+    await requireDatabase(db);
+    throw error;
+  });
+  // "No session" is believed only of a database that answers: else everybody would be signed out while it is away.
+  if (!found) await requireDatabase(db);
   if (!found || found.user.disabledAt) return null;
   const { user, session } = found;
   return {

@@ -7,19 +7,22 @@ type Numbered = EventBatch["events"][number];
 
 /** Rows first, then the room of that run. Repeated events are dropped, a gap is refused with the last number we have. */
 export async function appendEvents({ ctx, input }: Call<EventBatch>): Promise<EventAck> {
-  const { calibration, attempt } = await holdLease(ctx, input.job, input.attempt);
+  const { calibration, attempt, now } = await holdLease(ctx, input.job, input.attempt);
   const fresh = input.events.filter(({ seq }) => seq > attempt.lastSeq);
   if (fresh.length === 0) return { ok: true, last_seq: attempt.lastSeq };
   if (fresh.some(({ seq }, i) => seq !== attempt.lastSeq + 1 + i))
     return { ok: false, last_seq: attempt.lastSeq, code: "GAP" };
   const lastSeq = attempt.lastSeq + fresh.length;
-  await ctx.db.calibrationEvent.createMany({ data: fresh.map((numbered) => eventRow(attempt.id, numbered)) });
+  const clock = clockOf(input.sent_at, now);
+  await ctx.db.calibrationEvent.createMany({
+    data: fresh.map((numbered) => eventRow(attempt.id, numbered, clock)),
+  });
   await storeCounts(ctx, attempt.id, fresh);
   await ctx.db.calibrationAttempt.update({ where: { id: attempt.id }, data: { lastSeq } });
   const progress = foldProgress(calibration, fresh);
   const after = await ctx.db.calibration.update({
     where: { id: calibration.id },
-    data: { ...progress, lastSeq, lastUpdateAt: new Date() },
+    data: { ...progress, lastSeq, lastUpdateAt: now },
   });
   const update: CalibrationUpdate = {
     calibration: after.id,
@@ -32,23 +35,48 @@ export async function appendEvents({ ctx, input }: Call<EventBatch>): Promise<Ev
     rate: after.rate,
     unit: after.unit,
     lines: fresh.flatMap(({ seq, event }) =>
-      event.type === "log" ? [{ seq, at: event.at, level: event.level, message: event.message }] : [],
+      event.type === "log"
+        ? [{ seq, at: whenOf(event.at, clock).toISOString(), level: event.level, message: event.message }]
+        : [],
     ),
   };
   ctx.afterCommit(() => ctx.services.hub.updateCalibration(update));
   return { ok: true, last_seq: lastSeq };
 }
 
-function eventRow(attemptId: string, { seq, event }: Numbered): Prisma.CalibrationEventCreateManyInput {
-  const { v: _, at, type, ...rest } = event;
-  const body = event.type === "counts" ? { arm: event.arm, n: event.sequences.length } : rest;
-  return { attemptId, seq, type, at: validDate(at), body: body as Prisma.InputJsonValue };
+interface WorkerClock {
+  /** How far the worker's clock is ahead of the database's; 0 where it is right or has not said its time. */
+  aheadMs: number;
+  now: Date;
 }
 
-/** A worker's clock may be wrong; a time that cannot be read is replaced by ours. */
-function validDate(text: string): Date {
-  const date = new Date(text);
-  return Number.isNaN(date.getTime()) ? new Date() : date;
+/** Delay on the way looks like a clock that is behind, so small differences are no fault of the clock. */
+const CLOCK_FAULT_MS = 30_000;
+
+/** A worker's clock may be wrong by hours: it says its time when it sends, and what it dated is set right by that. */
+export function clockOf(sentAt: string | null | undefined, now: Date): WorkerClock {
+  const aheadMs = sentAt ? new Date(sentAt).getTime() - now.getTime() : 0;
+  return { aheadMs: Math.abs(aheadMs) > CLOCK_FAULT_MS ? aheadMs : 0, now };
+}
+
+function eventRow(
+  attemptId: string,
+  { seq, event }: Numbered,
+  clock: WorkerClock,
+): Prisma.CalibrationEventCreateManyInput {
+  const { v: _, at, type, ...rest } = event;
+  const body = event.type === "counts" ? { arm: event.arm, n: event.sequences.length } : rest;
+  return { attemptId, seq, type, at: whenOf(at, clock), body: body as Prisma.InputJsonValue };
+}
+
+const EARLIEST = Date.UTC(2000, 0, 1);
+const DAY_MS = 86_400_000;
+
+/** When it happened, by the database's clock. What cannot be read, or cannot be true, is replaced by the time it came. */
+function whenOf(text: string, { aheadMs, now }: WorkerClock): Date {
+  const time = new Date(text).getTime() - aheadMs;
+  const possible = time >= EARLIEST && time <= now.getTime() + DAY_MS;
+  return possible ? new Date(time) : now;
 }
 
 async function storeCounts(ctx: Context, attemptId: string, events: Numbered[]): Promise<void> {

@@ -2,6 +2,7 @@ import { HelmError } from "@helm/contracts";
 import { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { databaseNow } from "../database-clock";
 import { nextState } from "./states";
 
 export const CalibrationIdInput = z.object({ id: z.uuid() });
@@ -21,7 +22,7 @@ export async function lockCalibration(ctx: Context, id: string) {
 export async function cancelCalibration({ ctx, input }: Call<z.infer<typeof CalibrationIdInput>>) {
   const before = await lockCalibration(ctx, input.id);
   const next = nextState(before.state, "cancel");
-  const now = new Date();
+  const now = await databaseNow(ctx.db);
   const running = before.state === "RUNNING";
   const after = await ctx.db.calibration.update({
     where: { id: before.id },

@@ -1,6 +1,7 @@
 import type { ClaimedJob, ClaimRequest } from "@helm/contracts";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { databaseNow, later } from "../database-clock";
 import { actingHost } from "../host/acting-host";
 import { nextState } from "./states";
 
@@ -25,13 +26,14 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
   });
   const number = before.attempt + 1;
   const leaseMs = ctx.services.config.leaseMs;
-  const now = new Date();
+  const now = await databaseNow(ctx.db);
   const attempt = await ctx.db.calibrationAttempt.create({
     data: {
       calibrationId: before.id,
       number,
       workerId: host.id,
-      leaseExpiresAt: new Date(now.getTime() + leaseMs),
+      startedAt: now,
+      leaseExpiresAt: later(now, leaseMs),
     },
   });
   await ctx.db.calibration.update({
@@ -81,24 +83,4 @@ function lockOldestQueued(ctx: Context, { devices, models }: Capability): Promis
       AND (${models === null} OR (s."name" = ANY(${models ?? []}) AND t."name" = ANY(${models ?? []})))
     ORDER BY c."created_at", c."id" LIMIT 1
     FOR UPDATE OF c SKIP LOCKED`;
-}
-
-/** A worker that takes nothing now says why; the oldest run it could take shows the sentence. */
-export async function noteWaiting(ctx: Context, capability: Capability, reason: string): Promise<void> {
-  const [found] = await lockOldestQueued(ctx, capability);
-  if (!found) return;
-  const before = await ctx.db.calibration.findUniqueOrThrow({ where: { id: found.id } });
-  if (before.waitingReason === reason) return;
-  const same =
-    before.waitingReason !== null && withoutFigures(before.waitingReason) === withoutFigures(reason);
-  await ctx.db.calibration.update({
-    where: { id: found.id },
-    data: { waitingReason: reason, ...(same ? {} : { waitingSince: new Date() }) },
-  });
-  ctx.afterCommit(() => ctx.services.hub.hint("calibrations"));
-}
-
-/** "3.1 GiB in use" and "3.2 GiB in use" are one reason: the clock beside it must not start again. */
-function withoutFigures(reason: string): string {
-  return reason.replace(/\d+(?:\.\d+)?/g, "#");
 }

@@ -7,6 +7,7 @@ import type { Services } from "../context";
 import { toHeaders } from "../http/caller";
 import { calibrationRoom, personRoom, sessionRoom } from "../hub";
 import { replyTo } from "../socket-reply";
+import { toHelmError } from "../trpc/errors";
 
 const RECHECK_MS = 30_000;
 
@@ -16,7 +17,7 @@ type FollowAck = { ok: true; last_seq: number; attempt: number } | { ok: false; 
 export function openConsoleSockets(services: Services, auth: Auth): void {
   const namespace = services.hub.io.of("/console");
   namespace.use((socket, next) => {
-    sessionOf(auth, socket).then(
+    sessionOf(services, auth, socket).then(
       (session) => {
         if (!session) return next(new Error("UNAUTHENTICATED"));
         socket.data.sessionId = session.actor.sessionId;
@@ -27,18 +28,20 @@ export function openConsoleSockets(services: Services, auth: Auth): void {
     );
   });
   services.hub.rechecks.push(() => {
-    for (const socket of namespace.sockets.values()) void cutIfEnded(auth, socket);
+    for (const socket of namespace.sockets.values()) void cutIfEnded(services, auth, socket);
   });
   namespace.on("connection", (socket) => {
     const { sessionId, personId } = socket.data as { sessionId: string; personId: string };
     void socket.join([sessionRoom(sessionId), personRoom(personId)]);
     // What was cut between the question at the door and the room is cut now.
-    void cutIfEnded(auth, socket);
-    const timer = setInterval(() => void cutIfEnded(auth, socket), RECHECK_MS);
+    void cutIfEnded(services, auth, socket);
+    const timer = setInterval(() => void cutIfEnded(services, auth, socket), RECHECK_MS);
     socket.on("disconnect", () => clearInterval(timer));
     socket.on("follow", (payload: unknown, given: unknown) => {
       const reply = replyTo<FollowAck>(given);
-      follow(services, auth, socket, payload).then(reply, () => reply({ ok: false, code: "INTERNAL" }));
+      follow(services, auth, socket, payload).then(reply, (error: unknown) =>
+        reply({ ok: false, code: toHelmError(error).code }),
+      );
     });
     socket.on("unfollow", (payload: unknown) => {
       const request = FollowRequest.safeParse(payload);
@@ -50,7 +53,7 @@ export function openConsoleSockets(services: Services, auth: Auth): void {
 async function follow(services: Services, auth: Auth, socket: Socket, payload: unknown): Promise<FollowAck> {
   const request = FollowRequest.safeParse(payload);
   if (!request.success) return { ok: false, code: "BAD_REQUEST" };
-  const session = await sessionOf(auth, socket);
+  const session = await sessionOf(services, auth, socket);
   if (!session) {
     socket.disconnect(true);
     return { ok: false, code: "UNAUTHENTICATED" };
@@ -70,14 +73,14 @@ async function follow(services: Services, auth: Auth, socket: Socket, payload: u
 }
 
 /** The cookie of the handshake, or a bearer token that a command line sends in `auth`. */
-function sessionOf(auth: Auth, socket: Socket) {
+function sessionOf(services: Services, auth: Auth, socket: Socket) {
   const headers = toHeaders(socket.request);
   const { token } = socket.handshake.auth as { token?: unknown };
   if (typeof token === "string") headers.set("authorization", `Bearer ${token}`);
-  return readSession(auth, headers);
+  return readSession(auth, headers, services.db);
 }
 
-async function cutIfEnded(auth: Auth, socket: Socket): Promise<void> {
-  const session = await sessionOf(auth, socket).catch(() => undefined);
+async function cutIfEnded(services: Services, auth: Auth, socket: Socket): Promise<void> {
+  const session = await sessionOf(services, auth, socket).catch(() => undefined);
   if (session === null) socket.disconnect(true);
 }

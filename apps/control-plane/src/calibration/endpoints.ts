@@ -1,6 +1,7 @@
 import { ClaimRequest, HelmError } from "@helm/contracts";
 import { z } from "zod";
 import type { Context } from "../context";
+import { databaseNow } from "../database-clock";
 import { actingHost } from "../host/acting-host";
 import { readJson } from "../http/body";
 import type { Endpoint } from "../http/endpoint";
@@ -9,9 +10,10 @@ import { claimInspection, findInspection, finishInspection, heartbeatInspection 
 import { inTransaction } from "../transaction";
 import { appendEvents } from "./append-events";
 import { AttemptEvents, AttemptFinish, AttemptHeartbeat } from "./attempt-requests";
-import { capabilityOf, claimCalibration, noteWaiting } from "./claim";
+import { capabilityOf, claimCalibration } from "./claim";
 import { finishCalibration } from "./finish";
 import { heartbeat } from "./heartbeat";
+import { keepOffers, refreshWaiting } from "./waiting";
 
 const SMALL = 256 * 1024;
 const EVENTS = 16 * 1024 * 1024;
@@ -26,23 +28,20 @@ function jobId(params: Record<string, string>): string {
 /** Keeps what the worker offers, then looks for the shortest work first. */
 async function claimNext(ctx: Context, input: ClaimRequest) {
   const host = await ctx.db.host.findUniqueOrThrow({ where: { id: actingHost(ctx, "worker").id } });
+  if (await keepOffers(ctx, host, input, await skewOf(ctx, input.at))) await refreshWaiting(ctx);
+  if (input.waiting) return null;
   const capability = capabilityOf(host.device, input);
-  const offers = {
-    models: input.models,
-    corpora: input.corpora,
-    devices: input.devices,
-    waiting: input.waiting ?? null,
-  };
-  if (JSON.stringify(host.offers) !== JSON.stringify(offers))
-    await ctx.db.host.update({ where: { id: host.id }, data: { offers } });
-  if (input.waiting) {
-    await noteWaiting(ctx, capability, input.waiting);
-    return null;
-  }
   return (
     (await claimInspection({ ctx, input: capability })) ??
     (await claimCalibration({ ctx, input: capability }))
   );
+}
+
+/** In whole ten seconds, so that it does not change with every request. */
+async function skewOf(ctx: Context, at: string | null | undefined): Promise<number | null> {
+  const said = at ? new Date(at).getTime() : Number.NaN;
+  if (Number.isNaN(said)) return null;
+  return Math.round((said - (await databaseNow(ctx.db)).getTime()) / 10_000) * 10_000 || 0;
 }
 
 export const workerEndpoints: Endpoint[] = [

@@ -82,9 +82,8 @@ async function close(
   move: CalibrationMove,
   failure: Failure | null,
 ): Promise<{ state: string }> {
-  const { calibration, attempt } = held;
+  const { calibration, attempt, now } = held;
   const state = nextState(calibration.state, move);
-  const now = new Date();
   const error = { errorCode: failure?.code ?? null, errorMessage: failure?.message ?? null };
   await ctx.db.calibrationAttempt.update({
     where: { id: attempt.id },

@@ -280,6 +280,11 @@ describe("leases", () => {
   it("get a full period after a restart, and none of the running jobs is lost by it", async () => {
     const id = await start(reverse);
     const job = (await worker.claim()).json;
+    // So long that no sweep takes the run while a busy machine restarts the control plane.
+    await control.db.calibrationAttempt.update({
+      where: { id: job.attempt },
+      data: { leaseExpiresAt: new Date(Date.now() + 20_000) },
+    });
     const again = await control.restart({ leaseMs: 60_000 });
     const attempt = await control.db.calibrationAttempt.findUniqueOrThrow({ where: { id: job.attempt } });
     await again.stop();

@@ -1,7 +1,8 @@
 import { CalibrationState, CorpusFacts, HelmError, LayerFit, Verdict } from "@helm/contracts";
 import { z } from "zod";
 import type { Call, Context } from "../context";
-import { calibrationPage, calibrationRow, forPage, forRow } from "./read";
+import { databaseNow } from "../database-clock";
+import { calibrationPage, calibrationRow, forPage, forRow, type ReadAt } from "./read";
 import { CalibrationRow } from "./schema";
 
 export const ListCalibrationsInput = z
@@ -23,6 +24,10 @@ export const ListCalibrationsOutput = z.object({
   nextCursor: z.uuid().nullable(),
 });
 
+async function readAt(ctx: Context): Promise<ReadAt> {
+  return { now: await databaseNow(ctx.db), cancelForceMs: ctx.services.config.cancelForceMs };
+}
+
 /** Newest first; ids grow with time, so an id is the cursor. */
 export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListCalibrationsInput>>) {
   const { pairId, states, verdict, startedBy, since, until, cursor } = input;
@@ -39,7 +44,8 @@ export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListC
     orderBy: { id: "desc" },
     take: input.limit + 1,
   });
-  const rows = found.slice(0, input.limit).map(calibrationRow);
+  const at = await readAt(ctx);
+  const rows = found.slice(0, input.limit).map((row) => calibrationRow(row, at));
   return { rows, nextCursor: found.length > input.limit ? (rows.at(-1)?.id ?? null) : null };
 }
 
@@ -58,11 +64,12 @@ export const GetCalibrationInput = z.object({ id: z.uuid() });
 export async function getCalibration({ ctx, input }: Call<z.infer<typeof GetCalibrationInput>>) {
   const found = await ctx.db.calibration.findUnique({ where: { id: input.id }, include: forPage });
   if (!found) throw new HelmError("NOT_FOUND", "There is no such calibration.");
-  return calibrationPage(found, {
+  const beside = {
     fit: await layerFits(ctx, found),
     gateLooks: await gateLooks(ctx, found),
     corpusUsed: await corpusUsed(ctx, found),
-  });
+  };
+  return calibrationPage(found, beside, await readAt(ctx));
 }
 
 /** From the newest attempt's first event: digests, commit and what should be known of it. */

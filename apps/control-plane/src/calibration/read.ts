@@ -9,6 +9,7 @@ import {
 import type { Prisma } from "@helm/db";
 import { breakEvenOf } from "@helm/pairing";
 import { z } from "zod";
+import { later } from "../database-clock";
 import type { CalibrationOut, CalibrationRow, ScoreSummary } from "./schema";
 
 const Cost = z.array(CostPoint);
@@ -49,7 +50,19 @@ export function scoreSummary(score: ScoreFound, developmentOnly: boolean): Score
   };
 }
 
-export function calibrationRow(found: RowFound): CalibrationRow {
+/** What a row's countdowns are counted from. */
+export interface ReadAt {
+  /** Of the database. */
+  now: Date;
+  cancelForceMs: number;
+}
+
+function forcedIn(found: RowFound, { now, cancelForceMs }: ReadAt): number | null {
+  if (found.state !== "RUNNING" || !found.cancelRequestedAt) return null;
+  return Math.max(0, later(found.cancelRequestedAt, cancelForceMs).getTime() - now.getTime());
+}
+
+export function calibrationRow(found: RowFound, at: ReadAt): CalibrationRow {
   return {
     id: found.id,
     pairId: found.pairId,
@@ -68,6 +81,7 @@ export function calibrationRow(found: RowFound): CalibrationRow {
     waitingReason: found.state === "QUEUED" ? found.waitingReason : null,
     waitingSince: found.state === "QUEUED" ? found.waitingSince : null,
     cancelRequested: found.cancelRequestedAt !== null,
+    cancelForcedInMs: forcedIn(found, at),
     startedBy: found.startedBy,
     createdAt: found.createdAt,
     startedAt: found.startedAt,
@@ -95,8 +109,8 @@ export interface Beside {
   corpusUsed: CorpusFacts | null;
 }
 
-export function calibrationPage(found: PageFound, beside: Beside): CalibrationOut {
-  const { score: _, ...row } = calibrationRow(found);
+export function calibrationPage(found: PageFound, beside: Beside, at: ReadAt): CalibrationOut {
+  const { score: _, ...row } = calibrationRow(found, at);
   const cost = found.score ? Cost.parse(found.score.cost) : null;
   return {
     ...row,

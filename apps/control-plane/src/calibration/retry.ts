@@ -1,15 +1,21 @@
 import type { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
+import { databaseNow } from "../database-clock";
 import { type CalibrationIdInput, lockCalibration } from "./cancel";
 import { requireNoOpenRun } from "./start";
 import { nextState } from "./states";
+import { reasonToStartWaiting } from "./waiting";
 
 /** Back to the queue; the next claim is a new attempt and fences every older one. */
 export async function retryCalibration({ ctx, input }: Call<z.infer<typeof CalibrationIdInput>>) {
   const before = await lockCalibration(ctx, input.id);
   const state = nextState(before.state, "retry");
   await requireNoOpenRun(ctx, before.pairId);
+  const pair = await ctx.db.pair.findUniqueOrThrow({
+    where: { id: before.pairId },
+    select: { source: { select: { name: true } }, target: { select: { name: true } } },
+  });
   const after = await ctx.db.calibration.update({
     where: { id: before.id },
     data: {
@@ -19,8 +25,12 @@ export async function retryCalibration({ ctx, input }: Call<z.infer<typeof Calib
       rate: null,
       unit: null,
       lastSeq: 0,
-      waitingReason: "Waiting for a worker to take it.",
-      waitingSince: new Date(),
+      waitingReason: await reasonToStartWaiting(ctx, {
+        device: before.device,
+        source: pair.source.name,
+        target: pair.target.name,
+      }),
+      waitingSince: await databaseNow(ctx.db),
       cancelRequestedAt: null,
       finishedAt: null,
       errorCode: null,

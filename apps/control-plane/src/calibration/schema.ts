@@ -60,8 +60,11 @@ export const CalibrationOut = z.object({
   lastSeq: z.number().int(),
   lastUpdateAt: z.date().nullable(),
   waitingReason: z.string().nullable(),
+  /** Since when it waits for that reason. */
   waitingSince: z.date().nullable(),
   cancelRequested: z.boolean(),
+  /** Of a running run that is being cancelled: milliseconds, when this was read, until it is ended without its worker. */
+  cancelForcedInMs: z.number().nullable(),
   startedBy: z.string(),
   createdAt: z.date(),
   startedAt: z.date().nullable(),

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
-import { isConnected } from "../host/list";
+import { databaseNow } from "../database-clock";
+import { reasonToStartWaiting } from "./waiting";
 
 export const StartCalibrationInput = z.object({
   pairId: z.uuid(),
@@ -29,7 +30,11 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
     });
   }
   await requireNoOpenRun(ctx, pair.id);
-  const waitingReason = await reasonToWait(ctx, input.device);
+  const waitingReason = await reasonToStartWaiting(ctx, {
+    device: input.device,
+    source: pair.source.name,
+    target: pair.target.name,
+  });
   const calibration = await ctx.db.calibration.create({
     data: {
       pairId: pair.id,
@@ -40,7 +45,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       options: input.options,
       startedBy: actorName(ctx.actor),
       waitingReason,
-      waitingSince: waitingReason === null ? null : new Date(),
+      waitingSince: await databaseNow(ctx.db),
     },
   });
   await writeAudit(ctx, {
@@ -70,21 +75,4 @@ export async function requireNoOpenRun(ctx: Context, pairId: string): Promise<vo
   throw new HelmError("CALIBRATION_RUNNING", `A calibration of this pair is ${open.state} already.`, {
     calibrationId: open.id,
   });
-}
-
-/** Where workers are there and none can take this device, queueing would wait for ever: refused with the reason. */
-async function reasonToWait(ctx: Context, device: "auto" | "cuda" | "rocm" | "cpu"): Promise<string | null> {
-  const workers = (await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } })).filter(
-    isConnected,
-  );
-  if (workers.length === 0) return "No worker is connected.";
-  const able = workers.filter((worker) =>
-    device === "auto" ? worker.device !== "cpu" : worker.device === device,
-  );
-  if (able.length > 0) return "Waiting for a worker to take it.";
-  const sentence =
-    device === "cpu"
-      ? "No connected worker offers a CPU: that is possible only on a host without an accelerator."
-      : "No connected worker has an accelerator that Helm may use. On a host without one, choose the device cpu: its score is for development only.";
-  throw new HelmError("UNAVAILABLE", sentence, { device, exitCode: 4 });
 }

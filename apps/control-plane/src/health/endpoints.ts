@@ -1,5 +1,6 @@
 import type { Endpoint } from "../http/endpoint";
 import { sendJson } from "../http/respond";
+import { requireDatabase } from "./database";
 import type { Metrics } from "./metrics";
 import { requireMetricsAccess } from "./metrics-access";
 
@@ -10,10 +11,11 @@ export function healthEndpoints(metrics: Metrics): Endpoint[] {
       path: "/api/health",
       caller: "public",
       handle: async ({ res, ctx }) => {
-        const database = await ctx.services.db.$queryRaw`SELECT 1`.then(
+        const database = await requireDatabase(ctx.services.db).then(
           () => true,
           () => false,
         );
+        if (!database) res.setHeader("retry-after", "5");
         sendJson(res, database ? 200 : 503, { ok: database, database });
       },
     },

@@ -2,8 +2,7 @@ import { HelmError } from "@helm/contracts";
 import type { Db } from "@helm/db";
 import type { Actor } from "../access/actor";
 import { hashSecret, secretsEqual } from "../access/secret";
-
-const SEEN_EVERY_MS = 5_000;
+import { noteRequest } from "./presence";
 
 export function bearerOf(header: string | undefined): string {
   const match = /^Bearer (\S+)$/i.exec(header ?? "");
@@ -22,8 +21,6 @@ export async function authenticateHost(
   const host = await db.host.findUnique({ where: { credentialHash: hash } });
   if (!host || !secretsEqual(host.credentialHash, hash) || host.revokedAt || host.kind !== kind)
     throw refused;
-  if (!host.lastSeenAt || Date.now() - host.lastSeenAt.getTime() > SEEN_EVERY_MS) {
-    await db.host.update({ where: { id: host.id }, data: { lastSeenAt: new Date() } });
-  }
+  await noteRequest(db, host.id);
   return { kind: "host", hostKind: kind, id: host.id, name: host.name };
 }

@@ -2,6 +2,7 @@ import { DeviceFacts, HardwareVerdict, NodeReadiness } from "@helm/contracts";
 import { hostVerdict } from "@helm/pairing";
 import { z } from "zod";
 import type { Context } from "../context";
+import { databaseNow } from "../database-clock";
 
 const HostRow = z.object({
   id: z.uuid(),
@@ -24,12 +25,15 @@ export const Offers = z.object({
   corpora: z.array(z.string()).nullish(),
   devices: z.array(z.string()).nullish(),
   waiting: z.string().nullish(),
+  clock_skew_ms: z.number().nullish(),
 });
 
 export const WorkerRow = HostRow.extend({
   models: z.array(z.string()),
   corpora: z.array(z.string()),
   waiting: z.string().nullable(),
+  /** How far its clock is ahead of the database's, in whole ten seconds; null where it has not said its time. */
+  clockSkewMs: z.number().nullable(),
   runningCalibrationId: z.uuid().nullable(),
 });
 export const NodeRow = HostRow.extend({
@@ -49,15 +53,17 @@ type Host = Awaited<ReturnType<Context["db"]["host"]["findMany"]>>[number];
 
 export function isConnected(
   host: Pick<Host, "lastSeenAt" | "connectedAt" | "disconnectedAt" | "revokedAt">,
+  /** Of the database, whose times these are. */
+  now: Date,
 ): boolean {
   if (host.revokedAt) return false;
   const hungUp =
     host.disconnectedAt !== null && (host.connectedAt === null || host.disconnectedAt >= host.connectedAt);
-  const seen = host.lastSeenAt !== null && Date.now() - host.lastSeenAt.getTime() < SILENT_MS;
+  const seen = host.lastSeenAt !== null && now.getTime() - host.lastSeenAt.getTime() < SILENT_MS;
   return seen && !hungUp;
 }
 
-function hostRow(host: Host): z.infer<typeof HostRow> {
+function hostRow(host: Host, now: Date): z.infer<typeof HostRow> {
   const devices = z.array(DeviceFacts).parse(host.devices);
   return {
     id: host.id,
@@ -68,7 +74,7 @@ function hostRow(host: Host): z.infer<typeof HostRow> {
     hardwareSentence: hostVerdict(devices).sentence,
     devices,
     development: host.hardware === "none" && host.device === "cpu",
-    connected: isConnected(host),
+    connected: isConnected(host, now),
     lastSeenAt: host.lastSeenAt,
     joinedAt: host.joinedAt,
     revokedAt: host.revokedAt,
@@ -81,13 +87,15 @@ export async function listWorkers(ctx: Context): Promise<z.infer<typeof WorkerRo
     include: { attempts: { where: { state: "RUNNING" }, select: { calibrationId: true } } },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
+  const now = await databaseNow(ctx.db);
   return hosts.map((host) => {
     const offers = Offers.parse(host.offers);
     return {
-      ...hostRow(host),
+      ...hostRow(host, now),
       models: offers.models ?? [],
       corpora: offers.corpora ?? [],
       waiting: offers.waiting ?? null,
+      clockSkewMs: offers.clock_skew_ms ?? null,
       runningCalibrationId: host.attempts[0]?.calibrationId ?? null,
     };
   });
@@ -107,8 +115,9 @@ export async function listNodes(ctx: Context): Promise<z.infer<typeof NodeRow>[]
     orderBy: { version: "desc" },
     select: { version: true },
   });
+  const now = await databaseNow(ctx.db);
   return hosts.map((host) => ({
-    ...hostRow(host),
+    ...hostRow(host, now),
     engine: host.engine,
     url: host.url,
     generation: {

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Namespace, Socket } from "socket.io";
 import type { Actor } from "../access/actor";
 import type { Context, Services } from "../context";
+import { databaseNow } from "../database-clock";
 import { hostRoom } from "../hub";
 import { outsideTransaction } from "../transaction";
-import { toHelmError } from "../trpc/errors";
+import { isOurTrouble, toHelmError } from "../trpc/errors";
 import { authenticateHost } from "./authenticate";
 
 type HostActor = Extract<Actor, { kind: "host" }>;
@@ -25,7 +26,7 @@ export function authorizeHosts(namespace: Namespace, services: Services, kind: "
       (thrown: unknown) => {
         const error = toHelmError(thrown);
         // Our own trouble is no refusal: a cut transport makes the client try again, a refusal would not.
-        if (error.code === "INTERNAL") socket.conn.close();
+        if (isOurTrouble(error.code)) socket.conn.close();
         else next(new Error(error.userMessage));
       },
     );
@@ -33,7 +34,6 @@ export function authorizeHosts(namespace: Namespace, services: Services, kind: "
   namespace.on("connection", (socket) => {
     const actor = socket.data.actor as HostActor;
     void socket.join(hostRoom(actor.id));
-    const connectedAt = new Date();
     /** Where it is not revoked, and for a good-bye, where no newer connection has come, perhaps elsewhere. */
     const note = (data: Presence, where: { connectedAt?: Date } = {}) =>
       services.db.host
@@ -42,16 +42,29 @@ export function authorizeHosts(namespace: Namespace, services: Services, kind: "
           services.log.warn({ err: error, host: actor.id }, "a host's presence could not be noted");
           return null;
         });
-    const seen = async (data: Presence): Promise<void> => {
+    const seen = async (data: (now: Date) => Presence): Promise<void> => {
       // A cut that this control plane has missed, or one between the question at the door and the room.
-      if ((await note(data))?.count === 0) socket.disconnect(true);
+      const now = await databaseNow(services.db).catch(() => null);
+      if (now && (await note(data(now)))?.count === 0) socket.disconnect(true);
     };
-    socket.data.recheck = () => void seen({ lastSeenAt: new Date() });
-    void seen({ connectedAt, lastSeenAt: connectedAt }).then(() => services.hub.hint(`${kind}s`));
-    const timer = setInterval(() => void seen({ lastSeenAt: new Date() }), SEEN_EVERY_MS);
+    const seenNow = () => seen((now) => ({ lastSeenAt: now }));
+    socket.data.recheck = () => void seenNow();
+    let connectedAt: Date | null = null;
+    const arrived = seen((now) => {
+      connectedAt = now;
+      return { connectedAt: now, lastSeenAt: now };
+    });
+    void arrived.then(() => services.hub.hint(`${kind}s`));
+    const timer = setInterval(() => void seenNow(), SEEN_EVERY_MS);
+    const left = async (): Promise<void> => {
+      await arrived;
+      const now = await databaseNow(services.db).catch(() => null);
+      if (now && connectedAt) await note({ disconnectedAt: now }, { connectedAt });
+      services.hub.hint(`${kind}s`);
+    };
     socket.on("disconnect", () => {
       clearInterval(timer);
-      void note({ disconnectedAt: new Date() }, { connectedAt }).then(() => services.hub.hint(`${kind}s`));
+      void left();
     });
   });
   services.hub.rechecks.push(() => {

@@ -8,10 +8,11 @@ import type { Auth } from "../auth/auth";
 import { readCaller } from "../auth/caller";
 import { ADDRESS_HEADER, REQUEST_ID_HEADER } from "../auth/own-headers";
 import type { Context, Services } from "../context";
+import { requireDatabase } from "../health/database";
 import { authenticateHost, bearerOf } from "../host/authenticate";
 import { appRouter } from "../router";
 import { outsideTransaction } from "../transaction";
-import { toHelmError } from "../trpc/errors";
+import { toHelmError, toTrpcError } from "../trpc/errors";
 import { guardAuthDoor } from "./auth-door";
 import { boundBody } from "./bound-body";
 import { callerAddress, toHeaders } from "./caller";
@@ -33,7 +34,9 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     maxBodySize: TRPC_BODY_BYTES,
     createContext: async ({ req }) => {
       const { requestId, address } = req as Request;
-      const actor = await readCaller(services, auth, toHeaders(req), address);
+      const actor = await readCaller(services, auth, toHeaders(req), address).catch((error: unknown) => {
+        throw toTrpcError(toHelmError(error));
+      });
       return contextFor(services, requestId, address, actor);
     },
     responseMeta: ({ errors }) => {
@@ -42,7 +45,12 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     },
     onError: () => {},
   });
-  const authHandler = toNodeHandler(auth);
+  const authHandler = toNodeHandler(async (request: globalThis.Request) => {
+    const response = await auth.handler(request);
+    // The library hides why it failed, and calls a sign-out done that ended nothing: a database that is away is told of.
+    await requireDatabase(services.db);
+    return response;
+  });
 
   return (incoming: IncomingMessage, res: ServerResponse): void => {
     const req = incoming as Request;

@@ -11,6 +11,7 @@ import { writeAudit } from "../audit/write-audit";
 import type { Capability } from "../calibration/claim";
 import { Fenced } from "../calibration/lease";
 import type { Call, Context } from "../context";
+import { databaseNow, later } from "../database-clock";
 import { actingHost } from "../host/acting-host";
 import { decideRegistrations } from "../pair/decide-registrations";
 
@@ -33,7 +34,7 @@ export async function claimInspection({ ctx, input }: Call<Capability>): Promise
       attemptId: attempt,
       attemptNumber: { increment: 1 },
       workerId: host.id,
-      leaseExpiresAt: new Date(Date.now() + leaseMs),
+      leaseExpiresAt: later(await databaseNow(ctx.db), leaseMs),
     },
   });
   await writeAudit(ctx, {
@@ -73,7 +74,7 @@ export async function heartbeatInspection({
     const row = await holdInspection(ctx, input.id, input.attempt);
     await ctx.db.inspection.update({
       where: { id: row.id },
-      data: { leaseExpiresAt: new Date(Date.now() + leaseMs) },
+      data: { leaseExpiresAt: later(await databaseNow(ctx.db), leaseMs) },
     });
     return { lease_ms: leaseMs, action: "continue" };
   } catch (error) {
@@ -88,7 +89,7 @@ export async function finishInspection({
   input,
 }: Call<FinishRequest & { id: string }>): Promise<{ state: string }> {
   const row = await holdInspection(ctx, input.id, input.attempt);
-  const now = new Date();
+  const now = await databaseNow(ctx.db);
   if (input.outcome === "inspected") {
     const facts = ModelFacts.parse(input.facts);
     if (facts.id !== row.model)
@@ -121,8 +122,9 @@ export async function finishInspection({
 
 /** A silent worker's inspection goes back to the queue, three times; then what waits for it is told. */
 export async function sweepInspections(ctx: Context): Promise<void> {
+  const now = await databaseNow(ctx.db);
   const expired = await ctx.db.inspection.findMany({
-    where: { state: "RUNNING", leaseExpiresAt: { lt: new Date() } },
+    where: { state: "RUNNING", leaseExpiresAt: { lt: now } },
   });
   for (const row of expired) {
     const last = row.attemptNumber >= MOST_ATTEMPTS;
@@ -133,7 +135,7 @@ export async function sweepInspections(ctx: Context): Promise<void> {
             state: "FAILED",
             errorCode: "LOST",
             errorMessage: `No worker finished reading ${row.model}.`,
-            finishedAt: new Date(),
+            finishedAt: now,
           }
         : { state: "QUEUED", attemptId: null, leaseExpiresAt: null },
     });

@@ -1,5 +1,6 @@
 import { ModelFacts } from "@helm/contracts";
 import { z } from "zod";
+import { databaseNow } from "../database-clock";
 import { isConnected, Offers } from "../host/list";
 import { query, router } from "../trpc/procedure";
 
@@ -13,9 +14,9 @@ const ModelOut = z.object({
 
 export const modelRouter = router({
   list: query.output(z.array(ModelOut)).query(async ({ ctx }) => {
-    const workers = (await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } })).filter(
-      isConnected,
-    );
+    const now = await databaseNow(ctx.db);
+    const hosts = await ctx.db.host.findMany({ where: { kind: "worker", revokedAt: null } });
+    const workers = hosts.filter((host) => isConnected(host, now));
     const known = await ctx.db.model.findMany();
     const offered = workers.map((worker) => Offers.parse(worker.offers).models ?? []);
     const ids = [...new Set([...offered.flat(), ...known.map((model) => model.name)])].sort();

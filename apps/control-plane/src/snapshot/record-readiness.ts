@@ -16,7 +16,7 @@ export async function recordReadiness({ ctx, input }: Call<NodeReadiness>): Prom
   await ctx.db.nodeState.upsert({ where: { nodeId }, create: { nodeId, ...data }, update: data });
   await ctx.db.host.update({
     where: { id: nodeId },
-    data: { engine: input.engine.name, lastSeenAt: new Date() },
+    data: { engine: input.engine.name },
   });
   ctx.touched.add("node");
 }

@@ -24,12 +24,16 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 const createCaller = createCallerFactory(appRouter);
 
 /** A whole control plane on a database and a port of its own. */
-export async function testControlPlane(env: Record<string, string> = {}) {
+export async function testControlPlane(
+  env: Record<string, string> = {},
+  /** Gives the address at which the control plane finds its database, something in between for one. */
+  through: (databaseUrl: string) => Promise<string> = async (databaseUrl) => databaseUrl,
+) {
   const database = await testDatabase();
   const stateDir = await mkdtemp(join(tmpdir(), "helm-control-"));
   const config = readConfig({
     HELM_PORT: "0",
-    DATABASE_URL: database.url,
+    DATABASE_URL: await through(database.url),
     HELM_STATE_DIR: stateDir,
     HELM_AUTH_SECRET: "a secret of tests that is long enough",
     HELM_SETUP_TOKEN: SETUP_TOKEN,

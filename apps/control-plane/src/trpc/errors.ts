@@ -2,6 +2,7 @@ import { type ErrorCode, HelmError } from "@helm/contracts";
 import { Prisma } from "@helm/db";
 import { TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
+import { storageTrouble } from "./storage-trouble";
 
 type TrpcCode = TRPCError["code"];
 
@@ -32,6 +33,7 @@ const TRPC_CODE: Record<ErrorCode, TrpcCode> = {
   TOKEN_INVALID: "UNAUTHORIZED",
   RATE_LIMITED: "TOO_MANY_REQUESTS",
   UNAVAILABLE: "PRECONDITION_FAILED",
+  DATABASE_DOWN: "SERVICE_UNAVAILABLE",
   INTERNAL: "INTERNAL_SERVER_ERROR",
 };
 
@@ -62,8 +64,14 @@ const HTTP_STATUS: Record<ErrorCode, number> = {
   TOKEN_INVALID: 401,
   RATE_LIMITED: 429,
   UNAVAILABLE: 412,
+  DATABASE_DOWN: 503,
   INTERNAL: 500,
 };
+
+/** Trouble of ours and not of who asked: a host that meets it tries again instead of giving up. */
+export function isOurTrouble(code: ErrorCode): boolean {
+  return httpStatus(code) >= 500;
+}
 
 export function httpStatus(code: ErrorCode): number {
   return HTTP_STATUS[code];
@@ -74,6 +82,8 @@ export function toHelmError(error: unknown): HelmError {
   if (error instanceof HelmError) return error;
   if (error instanceof TRPCError) return fromTrpc(error);
   if (error instanceof ZodError) return badRequest(error);
+  const trouble = storageTrouble(error);
+  if (trouble) return trouble;
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
     if (error.code === "P2002")
       return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });

@@ -1,0 +1,58 @@
+import { HelmError } from "@helm/contracts";
+
+/** Prisma's codes for a server that cannot be reached, hung up, or gave no connection in time. */
+const PRISMA_DOWN = new Set(["P1001", "P1002", "P1008", "P1011", "P1017", "P2024", "P2028", "P2037"]);
+/** SQLSTATE: connection trouble, too many connections, and a server that stops, crashed or recovers. */
+const SQL_DOWN = /^(08\w{3}|53300|57P0[1-5])$/;
+const SQL_FULL = "53100";
+const SOCKET_DOWN = new Set(["ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EPIPE", "ENOTFOUND", "EAI_AGAIN"]);
+const DISK_FULL = new Set(["ENOSPC", "EDQUOT"]);
+const KINDS_DOWN = new Set([
+  "DatabaseNotReachable",
+  "ConnectionClosed",
+  "SocketTimeout",
+  "TooManyConnections",
+]);
+// What the pg driver says without any code.
+const SAID_DOWN =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after)/;
+
+type Trouble = "DATABASE_DOWN" | "STORAGE_FULL";
+
+const SENTENCES: Record<Trouble, string> = {
+  DATABASE_DOWN:
+    "The database does not answer, so nothing was changed. Helm goes on by itself once it is back; try again then.",
+  STORAGE_FULL:
+    "There is no room left on the server's disk, so nothing was changed. Make room, then try again.",
+};
+
+/** The database being away or a full disk, however deep in `error` it is said; null for anything else. */
+export function storageTrouble(error: unknown): HelmError | null {
+  const code = find(error, 0);
+  if (!code) return null;
+  const message = error instanceof Error ? error.message : String(error);
+  return new HelmError(code, SENTENCES[code], {}, { cause: error, message });
+}
+
+function find(value: unknown, depth: number): Trouble | null {
+  if (typeof value !== "object" || value === null || depth > 6) return null;
+  const said = value as Record<string, unknown>;
+  // An object store's answer is its own matter.
+  if ("$metadata" in said) return null;
+  for (const code of [said.code, said.originalCode, said.kind]) {
+    if (typeof code !== "string") continue;
+    if (code === SQL_FULL || DISK_FULL.has(code)) return "STORAGE_FULL";
+    if (PRISMA_DOWN.has(code) || SQL_DOWN.test(code) || SOCKET_DOWN.has(code) || KINDS_DOWN.has(code))
+      return "DATABASE_DOWN";
+  }
+  if (value instanceof Error && SAID_DOWN.test(value.message)) return "DATABASE_DOWN";
+  for (const inner of [said.cause, said.meta, said.driverAdapterError, ...listOf(said.errors)]) {
+    const found = find(inner, depth + 1);
+    if (found) return found;
+  }
+  return null;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value.slice(0, 5) : [];
+}
