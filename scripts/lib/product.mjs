@@ -105,7 +105,7 @@ class Product {
     );
     await Promise.all([
       this.wanted.node &&
-        this.bring(programs.nodeProgram(common), 240, () => answers(`${this.urls.gateway}/health`)),
+        this.bring(programs.nodeProgram(common), 240, () => nodeIsUp(`${this.urls.gateway}/health`)),
       this.wanted.worker &&
         this.bring(programs.workerProgram(common), 120, (log) => log().includes('"msg":"joined"')),
       this.wanted.console &&
@@ -200,6 +200,17 @@ async function answers(url) {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" });
     await response.body?.cancel();
     return response.status < 500;
+  } catch {
+    return false;
+  }
+}
+
+/** A node that was told to drain stays drained over a restart: it is there, and takes no requests on purpose. */
+async function nodeIsUp(url) {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" });
+    const { serving } = await response.json();
+    return response.status < 500 || serving === "DRAINED";
   } catch {
     return false;
   }

@@ -30,6 +30,8 @@ export interface Context {
   db: Tx;
   /** Set inside a transaction: entities it changed, and "audit" once it wrote such a row. */
   touched: Set<string>;
+  /** Verbs whose audit rows were written inside this transaction: why a generation came to be. */
+  verbs: Set<string>;
   /** Run once the transaction has committed, never before. */
   afterCommit(work: () => void): void;
 }

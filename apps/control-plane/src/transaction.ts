@@ -24,7 +24,13 @@ export async function inTransaction<T>(
   const { db, hub } = outer.services;
   const result = await db.$transaction(
     async (tx) => {
-      const ctx: Context = { ...outer, db: tx, touched, afterCommit: (step) => after.push(step) };
+      const ctx: Context = {
+        ...outer,
+        db: tx,
+        touched,
+        verbs: new Set(),
+        afterCommit: (step) => after.push(step),
+      };
       const value = await work(ctx);
       if (options.audited && !touched.has("audit")) {
         throw new HelmError(
@@ -47,11 +53,14 @@ export async function inTransaction<T>(
   return result;
 }
 
-export function outsideTransaction(fields: Omit<Context, "db" | "touched" | "afterCommit">): Context {
+export function outsideTransaction(
+  fields: Omit<Context, "db" | "touched" | "verbs" | "afterCommit">,
+): Context {
   return {
     ...fields,
     db: fields.services.db,
     touched: new Set(),
+    verbs: new Set(),
     afterCommit: () => {
       throw new Error("afterCommit outside a transaction");
     },

@@ -1,13 +1,16 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NodeReadiness } from "@helm/contracts";
+import type { EngineMemoryReport, NodeReadiness } from "@helm/contracts";
 import { HostClient, type HostIdentity, type Logger, type PythonHome, pythonEnvironment } from "@helm/host";
 import { Configuration } from "./config/configuration";
 import { ControlLink } from "./config/control-link";
 import { DocumentStore } from "./config/document-store";
 import { PairRoom } from "./config/pair-room";
 import { EngineSupervisor } from "./engine/engine-supervisor";
+import { reportMemory } from "./engine/memory-report";
+import { runModelCanary } from "./engine/model-canary";
+import type { ServingEngine } from "./engine/serving-engine";
 import { isLoopback, type NodeConfig } from "./environment";
 import { Salts } from "./escalation/salts";
 import { Sessions } from "./escalation/sessions";
@@ -16,6 +19,7 @@ import { GatewayMetrics } from "./gateway/metrics";
 import { defaultLimits, type GatewayResources, type RouteView, type RoutingView } from "./gateway/resources";
 import { StatsCollector } from "./gateway/stats";
 import type { NodeHardware } from "./hardware";
+import { ServingPath } from "./serving/serving-path";
 
 export interface NodeParts {
   config: NodeConfig;
@@ -28,6 +32,7 @@ export interface NodeParts {
 const GATEWAY_DRAIN_MS = 5_000;
 const CANARY_LENGTHS = [64, 256, 1024, 4096];
 const MOST_WAITING = 1_024;
+const MEMORY_EVERY_MS = 10_000;
 
 /** Engine, gateway and configuration of one host, from start to stop. */
 export class Node {
@@ -38,21 +43,34 @@ export class Node {
   private readonly pairs: PairRoom;
   private readonly gateway: GatewayServer;
   private engine: EngineSupervisor | null = null;
+  private readonly serving: ServingPath;
   private link: ControlLink | null = null;
+  private memory: EngineMemoryReport | null = null;
+  private memoryTimer: NodeJS.Timeout | null = null;
   private socketFolder: string | null = null;
 
   constructor(private readonly parts: NodeParts) {
     const { config, identity, hardware, log } = parts;
     const documents = new DocumentStore(join(config.stateDir, "config", identity.id));
-    this.configuration = new Configuration(documents, identity.signing_key, log);
+    const known = { signingKey: identity.signing_key, nodeId: identity.id };
+    this.configuration = new Configuration(documents, known, log);
     this.artifacts = new HostClient({ controlUrl: config.controlUrl, credential: identity.credential });
     this.pairs = new PairRoom(
       {
         mapperDir: this.mapperDir,
         artifacts: this.artifacts,
         development: hardware.development,
+        nodeId: identity.id,
         canaryLengths: CANARY_LENGTHS,
         canaryMs: config.canaryMs,
+      },
+      log,
+      () => this.link?.sendReadiness(),
+    );
+    this.serving = new ServingPath(
+      {
+        canary: (engine) => runModelCanary(engine.client, engine.models.keys()),
+        onCanary: () => this.pairs.canaryAgain(this.configuration.snapshot),
       },
       log,
       () => this.link?.sendReadiness(),
@@ -65,6 +83,7 @@ export class Node {
     const { config, identity, log } = this.parts;
     await mkdir(this.mapperDir, { recursive: true, mode: 0o700 });
     await this.configuration.restore();
+    this.serving.restore(this.configuration.orders);
     const port = await this.gateway.listen(config.port, config.bind);
     this.engine = await this.makeEngine();
     this.engine.start();
@@ -76,16 +95,22 @@ export class Node {
         configuration: this.configuration,
         stats: this.stats,
         readiness: () => this.readiness(),
-        onDocument: () => this.reconcile(),
+        onDocument: (kind) => {
+          if (kind !== "orders") this.reconcile();
+          else if (this.configuration.orders) this.serving.obey(this.configuration.orders);
+        },
       },
       log,
     );
+    this.memoryTimer = setInterval(() => void this.measure(), MEMORY_EVERY_MS);
     return port;
   }
 
   async stop(): Promise<void> {
     await this.gateway.close(GATEWAY_DRAIN_MS);
+    if (this.memoryTimer) clearInterval(this.memoryTimer);
     await this.link?.close();
+    this.serving.close();
     this.pairs.close();
     await this.engine?.stop();
     await this.artifacts.close();
@@ -110,8 +135,23 @@ export class Node {
         startMs: config.engineStartMs,
       },
       log,
-      () => this.reconcile(),
+      (engine) => this.engineChanged(engine),
     );
+  }
+
+  private engineChanged(engine: ServingEngine | null): void {
+    this.serving.engineChanged(engine);
+    this.memory = null;
+    if (engine) void this.measure();
+    this.reconcile();
+  }
+
+  /** Measured now and again, so that a report never waits for its engine. */
+  private async measure(): Promise<void> {
+    const engine = this.engine?.current ?? null;
+    const measured = await engine?.client.memory().catch(() => null);
+    if (engine === (this.engine?.current ?? null))
+      this.memory = measured ? reportMemory(measured, new Date()) : null;
   }
 
   /** Beside the state where its path fits into a socket address, else in a folder of its own that goes with us. */
@@ -146,6 +186,9 @@ export class Node {
         })),
       },
       pairs: this.pairs.list(),
+      serving: this.serving.report(),
+      memory: this.memory,
+      remarks: this.configuration.remarks,
     };
   }
 
@@ -153,6 +196,7 @@ export class Node {
     return {
       engine: () => this.engine?.current ?? null,
       routing: this.routing(),
+      serving: this.serving,
       salts: new Salts(),
       sessions: new Sessions(),
       metrics: this.metrics,

@@ -206,6 +206,7 @@ describe.runIf(hasPython())("the gateway before the reference engine", () => {
         mapperDir: real.mapperDir,
         artifacts,
         development: true,
+        nodeId: "n1",
         canaryLengths: [48, 96],
         canaryMs: 5_000,
       },

@@ -6,6 +6,7 @@ import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing
 import { driftOf } from "../testing/drift";
 import { evaluation } from "../testing/evaluation";
 import { ladder } from "../testing/ladder";
+import { joinNode } from "../testing/node";
 import { addPerson, addToken, PASSWORD } from "../testing/people";
 import { BUNDLED, joinWorker, registerPair, type TestWorker } from "../testing/worker";
 import { SCOPES, SESSION_ONLY } from "./scopes";
@@ -19,10 +20,12 @@ const mutations = procedures
 let control: TestControlPlane;
 let worker: TestWorker;
 let pairId: string;
+let nodeId: string;
 
 beforeAll(async () => {
   control = await testControlPlane();
   worker = await joinWorker(control);
+  nodeId = (await joinNode(control, "n1")).id;
   pairId = (await registerPair(control, worker, "pilot", "target")).pairId ?? "";
 });
 afterAll(() => control.stop());
@@ -139,6 +142,25 @@ const DO: Record<string, () => Promise<unknown>> = {
     const tenant = await control.as("admin").tenant.create({ name: "revoked" });
     return { id: (await control.as("admin").key.create({ tenantId: tenant.id, name: "old" })).id };
   },
+  "pair.place": async () => ({
+    id: pairId,
+    nodeIds: [nodeId],
+    revision: (await control.as("viewer").pair.placement({ id: pairId })).revision,
+  }),
+  "pair.unplace": async () => ({
+    id: pairId,
+    revision: (await control.as("viewer").pair.placement({ id: pairId })).revision,
+  }),
+  "node.drain": async () => ({ id: nodeId }),
+  "node.undrain": async () => ({ id: nodeId }),
+  "node.canary": async () => ({ id: nodeId }),
+  "snapshot.rollback": async () => {
+    const { generation } = await control.as("viewer").snapshot.state();
+    return { generation: 1, newest: generation };
+  },
+  "snapshot.release": async () => ({
+    held: (await control.as("viewer").snapshot.state()).hold?.generation,
+  }),
   "host.createJoinToken": async () => ({ kind: "node" }),
   "host.cancelJoinToken": async () => ({
     id: (await control.as("admin").host.createJoinToken({ kind: "node" })).id,

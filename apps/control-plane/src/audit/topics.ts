@@ -11,7 +11,7 @@ const TOPICS: Record<string, Topic[]> = {
   session: ["people"],
   setting: ["settings"],
   route: ["routes"],
-  pair: ["pairs"],
+  pair: ["pairs", "nodes"],
   registration: ["pairs"],
   inspection: [],
   calibration: ["calibrations", "pairs"],

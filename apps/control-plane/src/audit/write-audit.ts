@@ -33,4 +33,5 @@ export async function writeAudit(ctx: Context, facts: AuditFacts): Promise<void>
     },
   });
   ctx.touched.add("audit").add(facts.entity);
+  ctx.verbs.add(facts.verb);
 }

@@ -14,7 +14,8 @@ export const hostEndpoints: Endpoint[] = [
     handle: async ({ req, res, ctx }) => {
       await countTry(ctx.services.db, `join:${ctx.address}`, { max: 60, windowMs: 60_000 });
       const input = await readJson(req, JoinRequest, 64 * 1024);
-      const joined = await inTransaction(ctx, { audited: true, publish: false }, (inner) =>
+      // A development node that joins is one more that CPU-made mappers may be on.
+      const joined = await inTransaction(ctx, { audited: true, publish: true }, (inner) =>
         joinHost({ ctx: inner, input }),
       );
       sendJson(res, 200, joined);

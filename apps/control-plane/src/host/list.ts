@@ -42,9 +42,19 @@ export const NodeRow = HostRow.extend({
   generation: z.object({ desired: z.number().int(), acked: z.number().int(), active: z.number().int() }),
   access: z.object({ desired: z.number().int(), acked: z.number().int() }),
   nackReason: z.string().nullable(),
+  accessNackReason: z.string().nullable(),
+  /** What it was last ordered to do; the serving state it reports stands in its readiness. */
+  orders: z.object({
+    drain: z.boolean(),
+    by: z.string().nullable(),
+    at: z.date().nullable(),
+    canary: z.number().int(),
+    revision: z.number().int(),
+  }),
   readiness: NodeReadiness.nullable(),
   reportedAt: z.date().nullable(),
 });
+export type NodeRow = z.infer<typeof NodeRow>;
 
 /** Workers poll and nodes are pinged; one that was silent this long is not counted as there. */
 const SILENT_MS = 30_000;
@@ -101,9 +111,10 @@ export async function listWorkers(ctx: Context): Promise<z.infer<typeof WorkerRo
   });
 }
 
-export async function listNodes(ctx: Context): Promise<z.infer<typeof NodeRow>[]> {
+/** Nodes that are not revoked; with an id that one alone, revoked or not. */
+export async function listNodes(ctx: Context, id?: string): Promise<NodeRow[]> {
   const hosts = await ctx.db.host.findMany({
-    where: { kind: "node", revokedAt: null },
+    where: { kind: "node", ...(id ? { id } : { revokedAt: null }) },
     include: { nodeState: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
@@ -127,7 +138,16 @@ export async function listNodes(ctx: Context): Promise<z.infer<typeof NodeRow>[]
     },
     access: { desired: access?.version ?? 0, acked: host.nodeState?.accessVersion ?? 0 },
     nackReason: host.nodeState?.nackReason ?? null,
-    readiness: host.nodeState?.readiness ? NodeReadiness.parse(host.nodeState.readiness) : null,
+    accessNackReason: host.nodeState?.accessNackReason ?? null,
+    orders: {
+      drain: host.drain,
+      by: host.drainBy,
+      at: host.drainAt,
+      canary: host.canaryNumber,
+      revision: host.ordersRevision,
+    },
+    // A report of another version that cannot be read is as good as none.
+    readiness: NodeReadiness.safeParse(host.nodeState?.readiness).data ?? null,
     reportedAt: host.nodeState?.reportedAt ?? null,
   }));
 }

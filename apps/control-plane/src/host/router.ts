@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { mutation, query, router } from "../trpc/procedure";
 import { CreateJoinTokenInput, CreateJoinTokenOutput, createJoinToken } from "./create-join-token";
+import { getNode } from "./get-node";
 import {
   CancelJoinTokenInput,
   CancelJoinTokenOutput,
@@ -9,6 +10,8 @@ import {
   listJoinTokens,
 } from "./join-tokens";
 import { listNodes, listWorkers, NodeRow, WorkerRow } from "./list";
+import { AcksInput, AcksOutput, listNodeAcks } from "./node-acks";
+import { DrainInput, drainNode, NodeIdInput, OrdersOutput, repeatCanary, undrainNode } from "./orders";
 import { RevokeHostInput, RevokeHostOutput, revokeHost } from "./revoke";
 
 export const hostRouter = router({
@@ -28,4 +31,9 @@ export const workerRouter = router({
 });
 export const nodeRouter = router({
   list: query.output(z.array(NodeRow)).query(({ ctx }) => listNodes(ctx)),
+  get: query.input(NodeIdInput).output(NodeRow).query(getNode),
+  acks: query.input(AcksInput).output(AcksOutput).query(listNodeAcks),
+  drain: mutation.input(DrainInput).output(OrdersOutput).mutation(drainNode),
+  undrain: mutation.input(NodeIdInput).output(OrdersOutput).mutation(undrainNode),
+  canary: mutation.input(NodeIdInput).output(OrdersOutput).mutation(repeatCanary),
 });

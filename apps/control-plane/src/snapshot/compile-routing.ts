@@ -1,7 +1,8 @@
-import type { FallbackReason, RoutingSnapshot } from "@helm/contracts";
+import type { FallbackReason } from "@helm/contracts";
 import type { Tx } from "../context";
+import { orderContent, type RoutingContent } from "./routing-content";
 
-export type RoutingContent = Pick<RoutingSnapshot, "helm_enabled" | "routes" | "pairs">;
+export type { RoutingContent } from "./routing-content";
 
 /** What nodes should do, read from the database in a fixed order: equal facts give equal text. */
 export async function compileRouting(db: Tx): Promise<RoutingContent> {
@@ -12,10 +13,13 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
       source: true,
       target: true,
       mappers: { where: { state: "ACTIVE" }, include: { artifact: true } },
+      placements: { where: { node: { revokedAt: null } }, select: { nodeId: true } },
+      _count: { select: { placements: true } },
     },
     orderBy: { id: "asc" },
   });
-  return {
+  const developmentNodes = await listDevelopmentNodes(db);
+  return orderContent({
     helm_enabled: setting.helmEnabled,
     routes: routes.map((route) => ({
       name: route.name,
@@ -28,6 +32,8 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
     })),
     pairs: pairs.map((pair) => {
       const mapper = pair.mappers[0] ?? null;
+      const development = pair.control || (mapper?.developmentOnly ?? false);
+      const placed = pair._count.placements > 0 ? pair.placements.map(({ nodeId }) => nodeId) : null;
       return {
         id: pair.id,
         pilot: pair.source.name,
@@ -35,12 +41,30 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
         mapper_sha256: mapper?.sha256 ?? null,
         mapper_bytes: mapper ? Number(mapper.artifact.bytes) : null,
         refusal: refusalOf(pair.status, mapper, pair.control, setting.requireBeatsPilot),
-        development: pair.control || (mapper?.developmentOnly ?? false),
+        development,
         pilot_weights_sha256: pair.source.weightsSha256,
         target_weights_sha256: pair.target.weightsSha256,
+        nodes: development ? keepToDevelopment(placed, developmentNodes) : placed,
       };
     }),
-  };
+  });
+}
+
+/** Nodes whose host has no accelerator and that were started for the CPU. */
+export async function listDevelopmentNodes(db: Tx): Promise<Set<string>> {
+  const hosts = await db.host.findMany({
+    where: { kind: "node", revokedAt: null, hardware: "none", device: "cpu" },
+    select: { id: true },
+  });
+  return new Set(hosts.map(({ id }) => id));
+}
+
+/** What was made on a CPU stays on development nodes, placed or not. */
+export function keepToDevelopment(
+  nodes: readonly string[] | null,
+  development: ReadonlySet<string>,
+): string[] {
+  return nodes === null ? [...development] : nodes.filter((id) => development.has(id));
 }
 
 /** Null where the pair may be used. A control shows that the machinery is right, so no gain over a pilot is asked. */

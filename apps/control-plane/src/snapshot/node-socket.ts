@@ -2,20 +2,21 @@ import { findUnstorable, NodeAck, NodeReadiness, NodeStats, type SignedDocument 
 import type { Socket } from "socket.io";
 import type { z } from "zod";
 import type { Context, Services } from "../context";
+import { signOrders } from "../host/orders";
 import { authorizeHosts, hostContext } from "../host/socket-auth";
 import { replyTo } from "../socket-reply";
 import { recordStats } from "../traffic/record-stats";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
 import { type NewestDocuments, readNewestDocuments } from "./newest-documents";
-import { recordAck } from "./record-ack";
+import { type AckInput, recordAck } from "./record-ack";
 import { recordReadiness } from "./record-readiness";
 
 const ACK_MS = 15_000;
 const AGAIN_MS = 5_000;
 const step = { audited: false, publish: false };
 
-/** /nodes: both documents go out at connect and on every change; readiness and counters come in. */
+/** /nodes: documents and the node's own orders go out at connect and on every change; readiness and counters come in. */
 export function openNodeSockets(services: Services): void {
   const namespace = services.hub.io.of("/nodes");
   authorizeHosts(namespace, services, "node");
@@ -34,7 +35,8 @@ export function openNodeSockets(services: Services): void {
 
 /** Sends what is newest, one push at a time; a change during a push leads to one more. */
 class DocumentSender {
-  private sent = { snapshot: "", accessList: "" };
+  /** Digest of what the node last answered to, by event. */
+  private readonly sent = new Map<string, string>();
   private busy = false;
   private again = false;
 
@@ -54,7 +56,8 @@ class DocumentSender {
       while (this.again && this.socket.connected) {
         this.again = false;
         const newest = await readNewestDocuments(this.services.db);
-        if (newest && !(await this.send(newest))) setTimeout(() => this.push(), AGAIN_MS).unref();
+        const done = (newest === null || (await this.send(newest))) && (await this.sendOrders());
+        if (!done) setTimeout(() => this.push(), AGAIN_MS).unref();
       }
     } catch (error) {
       this.services.log.warn(
@@ -67,35 +70,43 @@ class DocumentSender {
   }
 
   /** The access list first: it holds the kill switch. False where one got no ack and has to go out again. */
-  private async send({ accessList, snapshot }: NewestDocuments): Promise<boolean> {
-    if (this.sent.accessList !== accessList.sha256) {
-      if (!(await this.deliver("access-list", "access_list", accessList))) return false;
-      this.sent.accessList = accessList.sha256;
-    }
-    if (this.sent.snapshot !== snapshot.sha256) {
-      if (!(await this.deliver("snapshot", "routing_snapshot", snapshot))) return false;
-      this.sent.snapshot = snapshot.sha256;
-    }
-    return true;
+  private async send({ accessList, version, snapshot, generation }: NewestDocuments): Promise<boolean> {
+    return (
+      (await this.deliver("access-list", "access_list", version, accessList)) &&
+      (await this.deliver("snapshot", "routing_snapshot", generation, snapshot))
+    );
   }
 
+  private async sendOrders(): Promise<boolean> {
+    const { id } = hostContext(this.services, this.socket).actor as { id: string };
+    const node = await this.services.db.host.findUnique({ where: { id } });
+    const orders = node && signOrders(this.services.signer, node);
+    return orders ? this.deliver("orders", "node_orders", orders.revision, orders.document) : true;
+  }
+
+  /** Sends a document unless the node has answered to it already. An ack is believed for the very digest that was sent. */
   private async deliver(
     event: string,
-    kind: "access_list" | "routing_snapshot",
+    kind: AckInput["kind"],
+    number: number,
     document: SignedDocument,
   ): Promise<boolean> {
+    if (this.sent.get(event) === document.sha256) return true;
     const ctx = hostContext(this.services, this.socket);
     const answer: unknown = await this.socket
       .timeout(ACK_MS)
       .emitWithAck(event, document)
       .catch(() => null);
     const ack = NodeAck.safeParse(answer);
-    if (!ack.success) {
+    if (!ack.success || (ack.data.ok && ack.data.sha256 !== document.sha256) || findUnstorable(ack.data)) {
       ctx.log.warn({ event }, "a node gave no ack that can be read");
       return false;
     }
     if (!ack.data.ok) ctx.log.warn({ event, reason: ack.data.reason }, "a node refused a document");
-    await inTransaction(ctx, step, (inner) => recordAck({ ctx: inner, input: { kind, ack: ack.data } }));
+    await inTransaction(ctx, step, (inner) =>
+      recordAck({ ctx: inner, input: { kind, sent: number, ack: ack.data } }),
+    );
+    this.sent.set(event, document.sha256);
     return true;
   }
 }

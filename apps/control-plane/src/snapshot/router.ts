@@ -1,39 +1,17 @@
-import { z } from "zod";
-import { query, router } from "../trpc/procedure";
-
-const SnapshotRow = z.object({
-  generation: z.number().int(),
-  sha256: z.string(),
-  createdAt: z.date(),
-  acks: z.array(
-    z.object({
-      nodeId: z.uuid(),
-      node: z.string(),
-      ok: z.boolean(),
-      reason: z.string().nullable(),
-      at: z.date(),
-    }),
-  ),
-});
+import { mutation, query, router } from "../trpc/procedure";
+import { DiffSnapshotsInput, DiffSnapshotsOutput, diffSnapshots } from "./diff";
+import { GetSnapshotInput, getSnapshot } from "./get";
+import { ListSnapshotsInput, ListSnapshotsOutput, listSnapshots } from "./list";
+import { ReleaseInput, ReleaseOutput, releaseSnapshot } from "./release";
+import { RollbackInput, RollbackOutput, rollbackSnapshot } from "./rollback";
+import { SnapshotOut, SnapshotState } from "./schema";
+import { readSnapshotState } from "./state";
 
 export const snapshotRouter = router({
-  list: query.output(z.array(SnapshotRow)).query(async ({ ctx }) => {
-    const rows = await ctx.db.routingSnapshot.findMany({
-      orderBy: { generation: "desc" },
-      take: 50,
-      omit: { document: true },
-    });
-    const acks = await ctx.db.nodeAck.findMany({
-      where: { kind: "routing_snapshot", generation: { in: rows.map((row) => row.generation) } },
-      include: { node: { select: { name: true } } },
-    });
-    return rows.map(({ generation, sha256, createdAt }) => ({
-      generation,
-      sha256,
-      createdAt,
-      acks: acks
-        .filter((ack) => ack.generation === generation)
-        .map(({ nodeId, node, ok, reason, at }) => ({ nodeId, node: node.name, ok, reason, at })),
-    }));
-  }),
+  list: query.input(ListSnapshotsInput).output(ListSnapshotsOutput).query(listSnapshots),
+  get: query.input(GetSnapshotInput).output(SnapshotOut).query(getSnapshot),
+  diff: query.input(DiffSnapshotsInput).output(DiffSnapshotsOutput).query(diffSnapshots),
+  state: query.output(SnapshotState).query(({ ctx }) => readSnapshotState(ctx)),
+  rollback: mutation.input(RollbackInput).output(RollbackOutput).mutation(rollbackSnapshot),
+  release: mutation.input(ReleaseInput).output(ReleaseOutput).mutation(releaseSnapshot),
 });

@@ -162,7 +162,7 @@ describe("a node", () => {
       ([found]) => found?.nackReason !== null,
     );
     expect(row).toMatchObject({ nackReason: "schema", generation: { desired: 3, acked: 2 } });
-    const [snapshot] = await control.as("viewer").snapshot.list();
+    const [snapshot] = (await control.as("viewer").snapshot.list()).rows;
     expect(snapshot).toMatchObject({ generation: 3, acks: [{ ok: false, reason: "schema" }] });
   });
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { NodeOrders } from "@helm/contracts";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accessOf, makeSigner, snapshotOf } from "../testing/signing";
@@ -28,7 +29,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const open = () => new Configuration(new DocumentStore(folder), signer.publicKey, log, () => now);
+const open = () =>
+  new Configuration(
+    new DocumentStore(folder),
+    { signingKey: signer.publicKey, nodeId: "n1" },
+    log,
+    () => now,
+  );
 
 describe("accepting documents", () => {
   it("uses a newer snapshot, and acknowledges it once more when it comes again", async () => {
@@ -94,6 +101,93 @@ describe("starting without a control plane", () => {
     const configuration = open();
     await configuration.restore();
     expect(configuration.snapshot?.generation).toBe(7);
+    expect(configuration.remarks).toEqual([
+      expect.stringMatching(
+        /^snapshot-9\.json is not used \(.*signature.*\), snapshot-8\.json is not used .*; generation 7 serves instead\.$/,
+      ),
+    ]);
+    // What was damaged here comes again from the control plane, under the same number.
+    expect((await configuration.accept("snapshot", signer.sign(snapshotOf(8)))).ok).toBe(true);
+  });
+
+  it("keeps the previous ones, whatever becomes of a newer one while it is written", async () => {
+    const configuration = open();
+    for (const generation of [5, 6, 7]) {
+      await configuration.accept("snapshot", signer.sign(snapshotOf(generation)));
+    }
+    await writeFile(join(folder, ".0123.part"), JSON.stringify(signer.sign(snapshotOf(8))).slice(0, 80));
+    await writeFile(join(folder, "snapshot-7.json"), "");
+    const after = open();
+    await after.restore();
+    expect(after.snapshot?.generation).toBe(6);
+  });
+
+  it("goes back to no older access list: it may know a key that was revoked", async () => {
+    const before = open();
+    await before.accept("access-list", signer.sign(accessOf(4, { keys: [keyRow], tenants })));
+    await before.accept("access-list", signer.sign(accessOf(5, { keys: [], tenants })));
+    await writeFile(join(folder, "access-list-5.json"), "{ torn");
+    const after = open();
+    await after.restore();
+    expect(after.configured).toBe(false);
+    expect(after.authenticate(`Bearer ${key}`)).toBeNull();
+    expect(after.remarks[0]).toMatch(/access-list-5\.json is not used .* has to send it again/);
+    const replayed = await after.accept("access-list", signer.sign(accessOf(4, { keys: [keyRow], tenants })));
+    expect(replayed).toMatchObject({ ok: false, reason: expect.stringContaining("older than 5") });
+    expect(after.authenticate(`Bearer ${key}`)).toBeNull();
+    expect((await after.accept("access-list", signer.sign(accessOf(5, { keys: [], tenants })))).ok).toBe(
+      true,
+    );
+  });
+
+  it("goes by the age that the list has by then: Helm off after a day, no key after a week", async () => {
+    const before = open();
+    await before.accept("snapshot", signer.sign(snapshotOf(1)));
+    await before.accept("access-list", signer.sign(accessOf(1, { keys: [keyRow], tenants })));
+    const start = now.getTime();
+    const later = async (hours: number) => {
+      now = new Date(start + hours * 3_600_000);
+      const after = open();
+      await after.restore();
+      return [after.snapshot?.generation, after.helmOff, after.authenticate(`Bearer ${key}`)?.id];
+    };
+    expect(await later(23.9)).toEqual([1, false, "t1"]);
+    expect(await later(24.1)).toEqual([1, true, "t1"]);
+    expect(await later(7 * 24 - 0.1)).toEqual([1, true, "t1"]);
+    expect(await later(7 * 24 + 0.1)).toEqual([1, true, undefined]);
+  });
+});
+
+describe("orders", () => {
+  const ordersOf = (revision: number, over: Partial<NodeOrders> = {}): NodeOrders => ({
+    kind: "node_orders",
+    schema: 1,
+    node_id: "n1",
+    revision,
+    drain: true,
+    canary: 0,
+    ...over,
+  });
+
+  it("are kept for the next life", async () => {
+    await open().accept("orders", signer.sign(ordersOf(2)));
+    const after = open();
+    await after.restore();
+    expect(after.orders).toMatchObject({ revision: 2, drain: true });
+  });
+
+  it("of another node, of an older number or of nobody are not obeyed", async () => {
+    const configuration = open();
+    await configuration.accept("orders", signer.sign(ordersOf(2)));
+    for (const document of [
+      signer.sign(ordersOf(3, { node_id: "n2", drain: false })),
+      signer.sign(ordersOf(1, { drain: false })),
+      makeSigner().sign(ordersOf(3, { drain: false })),
+      signer.sign(snapshotOf(9)),
+    ]) {
+      expect(await configuration.accept("orders", document)).toMatchObject({ ok: false, kept_generation: 2 });
+    }
+    expect(configuration.orders).toMatchObject({ revision: 2, drain: true });
   });
 });
 

@@ -1,23 +1,39 @@
-import { AccessList, type NodeAck, RoutingSnapshot, type SignedDocument } from "@helm/contracts";
-import { type Logger, openSignedDocument } from "@helm/host";
+import { AccessList, type NodeAck, NodeOrders, RoutingSnapshot, type SignedDocument } from "@helm/contracts";
+import { DocumentError, type Logger, openSignedDocument } from "@helm/host";
+import type { z } from "zod";
 import { AccessIndex, bearerOf, type Tenant } from "./access";
-import type { DocumentKind, DocumentStore } from "./document-store";
+import type { DocumentKind, DocumentStore, StoredDocument } from "./document-store";
+
+const NUMBERED: Record<DocumentKind, string> = {
+  snapshot: "generation",
+  "access-list": "access list version",
+  orders: "orders revision",
+};
 
 /** What the control plane wants of this node: the newest valid documents, from the socket or from the last life. */
 export class Configuration {
   private routing: RoutingSnapshot | null = null;
   private access: AccessIndex | null = null;
-  private acceptedSha: Record<DocumentKind, string> = { snapshot: "", "access-list": "" };
+  private ordered: NodeOrders | null = null;
+  private acceptedSha: Record<DocumentKind, string> = { snapshot: "", "access-list": "", orders: "" };
+  /** An access list once held, readable or not, is never gone back behind: an older one may hold a revoked key. */
+  private accessFloor = 0;
+  /** What had to be passed over at the start, in words. */
+  readonly remarks: string[] = [];
 
   constructor(
     private readonly store: DocumentStore,
-    private readonly signingKey: string,
+    private readonly identity: { signingKey: string; nodeId: string },
     private readonly log: Logger,
     private readonly now: () => Date = () => new Date(),
   ) {}
 
   get snapshot(): RoutingSnapshot | null {
     return this.routing;
+  }
+
+  get orders(): NodeOrders | null {
+    return this.ordered;
   }
 
   get accessVersion(): number {
@@ -52,16 +68,32 @@ export class Configuration {
 
   /** Takes up what an earlier life left, as far as it still proves genuine. */
   async restore(): Promise<void> {
-    for (const kind of ["access-list", "snapshot"] as const) {
-      for (const document of await this.store.load(kind)) {
-        try {
-          this.adopt(kind, document);
-          break;
-        } catch (error) {
-          this.log.warn({ err: error, kind }, "a stored document is not used");
-        }
+    for (const kind of ["access-list", "snapshot", "orders"] as const) {
+      const stored = await this.store.load(kind);
+      if (kind === "access-list") this.accessFloor = stored[0]?.number ?? 0;
+      // Of access lists the newest or none: the others are kept for people to look at.
+      this.restoreOne(kind, kind === "access-list" ? stored.slice(0, 1) : stored);
+    }
+  }
+
+  private restoreOne(kind: DocumentKind, stored: StoredDocument[]): void {
+    const damaged: string[] = [];
+    for (const { name, document } of stored) {
+      try {
+        if (!document) throw new DocumentError("the file holds no signed document");
+        this.adopt(kind, document);
+        break;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        damaged.push(`${name} is not used (${why})`);
+        this.log.warn({ err: error, kind, name }, "a stored document is not used");
       }
     }
+    if (damaged.length === 0) return;
+    const number = this.numberOf(kind);
+    const instead =
+      number > 0 ? `${NUMBERED[kind]} ${number} serves instead` : "the control plane has to send it again";
+    this.remarks.push(`${damaged.join(", ")}; ${instead}.`);
   }
 
   /** Checks a pushed document, keeps it on disk and uses it; a document that is not valid changes nothing. */
@@ -70,7 +102,12 @@ export class Configuration {
     try {
       if (document.sha256 === this.acceptedSha[kind]) return this.ack(kind);
       const number = this.check(kind, document);
-      if (number <= before) throw new Error(`${number} is not newer than ${before}`);
+      const words = NUMBERED[kind];
+      if (number <= before) throw new DocumentError(`${words} ${number} is not newer than ${before}`);
+      if (kind === "access-list" && number < this.accessFloor)
+        throw new DocumentError(
+          `${words} ${number} is older than ${this.accessFloor}, which this node has held`,
+        );
       await this.store.save(kind, number, document);
       // Two pushes may have been written at the same time; the newer one stays.
       if (number > this.numberOf(kind)) this.adopt(kind, document);
@@ -83,7 +120,14 @@ export class Configuration {
   }
 
   private numberOf(kind: DocumentKind): number {
-    return kind === "snapshot" ? (this.routing?.generation ?? 0) : this.accessVersion;
+    switch (kind) {
+      case "snapshot":
+        return this.routing?.generation ?? 0;
+      case "access-list":
+        return this.accessVersion;
+      case "orders":
+        return this.ordered?.revision ?? 0;
+    }
   }
 
   private ack(kind: DocumentKind): NodeAck {
@@ -91,18 +135,38 @@ export class Configuration {
   }
 
   private check(kind: DocumentKind, document: SignedDocument): number {
-    if (kind === "snapshot") {
-      return openSignedDocument(document, this.signingKey, RoutingSnapshot).generation;
+    switch (kind) {
+      case "snapshot":
+        return this.open(document, RoutingSnapshot).generation;
+      case "access-list":
+        return this.open(document, AccessList).version;
+      case "orders":
+        return this.openOrders(document).revision;
     }
-    return openSignedDocument(document, this.signingKey, AccessList).version;
   }
 
   private adopt(kind: DocumentKind, document: SignedDocument): void {
-    if (kind === "snapshot") {
-      this.routing = openSignedDocument(document, this.signingKey, RoutingSnapshot);
-    } else {
-      this.access = new AccessIndex(openSignedDocument(document, this.signingKey, AccessList));
+    switch (kind) {
+      case "snapshot":
+        this.routing = this.open(document, RoutingSnapshot);
+        break;
+      case "access-list":
+        this.access = new AccessIndex(this.open(document, AccessList));
+        break;
+      case "orders":
+        this.ordered = this.openOrders(document);
+        break;
     }
     this.acceptedSha[kind] = document.sha256;
+  }
+
+  private openOrders(document: SignedDocument): NodeOrders {
+    const orders = this.open(document, NodeOrders);
+    if (orders.node_id !== this.identity.nodeId) throw new DocumentError("these orders are for another node");
+    return orders;
+  }
+
+  private open<T extends z.ZodType>(document: SignedDocument, schema: T): z.infer<T> {
+    return openSignedDocument(document, this.identity.signingKey, schema);
   }
 }

@@ -30,7 +30,11 @@ it("takes documents with an ack each, and sends readiness and counters", async (
   const http = createServer();
   const server = new Server(http);
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  const configuration = new Configuration(new DocumentStore(folder), signer.publicKey, log);
+  const configuration = new Configuration(
+    new DocumentStore(folder),
+    { signingKey: signer.publicKey, nodeId: "n1" },
+    log,
+  );
   const stats = new StatsCollector();
   const acks: NodeAck[] = [];
   const heard: Record<string, unknown[]> = { readiness: [], stats: [] };

@@ -52,6 +52,7 @@ export class ControlLink {
     });
     this.receive("snapshot");
     this.receive("access-list");
+    this.receive("orders");
     this.timers.push(setInterval(() => void this.sendStats(), STATS_EVERY_MS));
     this.timers.push(setInterval(() => this.sendReadiness(), READINESS_EVERY_MS));
   }

@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { type SignedDocument, SignedDocument as SignedDocumentSchema } from "@helm/contracts";
 import { writeFileAtomic } from "@helm/host";
 
-export type DocumentKind = "snapshot" | "access-list";
+export type DocumentKind = "snapshot" | "access-list" | "orders";
+
+/** A file of an earlier life; no document where it cannot be read as one. */
+export interface StoredDocument {
+  name: string;
+  number: number;
+  document: SignedDocument | null;
+}
 
 const KEPT = 3;
 
@@ -18,15 +25,16 @@ export class DocumentStore {
     }
   }
 
-  /** Newest first. A file that cannot be read as a signed document is left out: an older one may still do. */
-  async load(kind: DocumentKind): Promise<SignedDocument[]> {
-    const documents: SignedDocument[] = [];
+  /** Newest first. */
+  async load(kind: DocumentKind): Promise<StoredDocument[]> {
+    const stored: StoredDocument[] = [];
     for (const number of await this.numbers(kind)) {
-      const text = await readFile(join(this.directory, fileName(kind, number)), "utf8").catch(() => "");
+      const name = fileName(kind, number);
+      const text = await readFile(join(this.directory, name), "utf8").catch(() => "");
       const parsed = SignedDocumentSchema.safeParse(parseJson(text));
-      if (parsed.success) documents.push(parsed.data);
+      stored.push({ name, number, document: parsed.success ? parsed.data : null });
     }
-    return documents;
+    return stored;
   }
 
   private async numbers(kind: DocumentKind): Promise<number[]> {

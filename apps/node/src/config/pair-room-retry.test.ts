@@ -43,6 +43,7 @@ it("tries a canary again that failed for a reason that passes", async () => {
       mapperDir,
       artifacts: {} as HostClient,
       development: true,
+      nodeId: "n1",
       canaryLengths: [4],
       canaryMs: 60_000,
       retryMs: 5,

@@ -23,24 +23,35 @@ function engineWith(weights: Record<string, string | null>): ServingEngine {
   return { models: new Map(models) } as unknown as ServingEngine;
 }
 
+const here = { nodeId: "n1", development: true };
+const production = { nodeId: "n2", development: false };
+
 describe("whether a pair may be used on this node", () => {
   const good = engineWith({ pilot: "w1", target: "w2" });
 
   it("is the snapshot's to refuse first", () => {
-    expect(refusePair({ ...pair, refusal: "NOT_ABOVE_PILOT" }, good, true)).toBe("NOT_ABOVE_PILOT");
+    expect(refusePair({ ...pair, refusal: "NOT_ABOVE_PILOT" }, good, here)).toBe("NOT_ABOVE_PILOT");
   });
 
   it("asks for a mapper, and keeps a CPU's mapper to development nodes", () => {
-    expect(refusePair({ ...pair, mapper_sha256: null }, good, true)).toBe("NOT_CALIBRATED");
-    expect(refusePair(pair, good, false)).toBe("NOT_CALIBRATED");
-    expect(refusePair(pair, good, true)).toBeNull();
-    expect(refusePair({ ...pair, development: false }, good, false)).toBeNull();
+    expect(refusePair({ ...pair, mapper_sha256: null }, good, here)).toBe("NOT_CALIBRATED");
+    expect(refusePair(pair, good, production)).toBe("NOT_PLACED");
+    expect(refusePair(pair, good, here)).toBeNull();
+    expect(refusePair({ ...pair, development: false }, good, production)).toBeNull();
+  });
+
+  it("is told by the pair's placement, and a CPU's mapper is not taken by a production node that is named", () => {
+    expect(refusePair({ ...pair, nodes: ["n2"] }, good, here)).toBe("NOT_PLACED");
+    expect(refusePair({ ...pair, nodes: [] }, good, here)).toBe("NOT_PLACED");
+    expect(refusePair({ ...pair, nodes: ["n1", "n2"] }, good, here)).toBeNull();
+    expect(refusePair({ ...pair, nodes: ["n2"] }, good, production)).toBe("NOT_PLACED");
+    expect(refusePair({ ...pair, nodes: ["n2"], development: false }, good, production)).toBeNull();
   });
 
   it("asks for the very weights the mapper was made for", () => {
-    expect(refusePair(pair, engineWith({ pilot: "w1" }), true)).toBe("PAIR_MISMATCH");
-    expect(refusePair(pair, engineWith({ pilot: "w1", target: "other" }), true)).toBe("PAIR_MISMATCH");
-    expect(refusePair(pair, engineWith({ pilot: null, target: "w2" }), true)).toBeNull();
+    expect(refusePair(pair, engineWith({ pilot: "w1" }), here)).toBe("PAIR_MISMATCH");
+    expect(refusePair(pair, engineWith({ pilot: "w1", target: "other" }), here)).toBe("PAIR_MISMATCH");
+    expect(refusePair(pair, engineWith({ pilot: null, target: "w2" }), here)).toBeNull();
   });
 });
 

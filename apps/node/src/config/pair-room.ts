@@ -18,6 +18,8 @@ export interface PairRoomSettings {
   /** Where mappers come from; null on a node that has not joined. */
   artifacts: HostClient;
   development: boolean;
+  /** A pair that is placed elsewhere is refused here and fetches nothing. */
+  nodeId: string;
   canaryLengths: readonly number[];
   canaryMs: number;
   /** First wait before a canary that failed for a passing reason is tried again. */
@@ -73,12 +75,24 @@ export class PairRoom {
     this.onChange();
   }
 
+  /** Every pair that may be used here shows once more that it can; a READY one stays so until the answer is there. */
+  canaryAgain(snapshot: RoutingSnapshot | null): void {
+    const { engine } = this;
+    for (const pair of snapshot?.pairs ?? []) {
+      const place = this.places.get(pair.id);
+      if (!place || !engine || refusePair(pair, engine, this.settings) !== null) continue;
+      place.work.abort();
+      place.work = new AbortController();
+      void this.prepare(pair, engine, place);
+    }
+  }
+
   close(): void {
     for (const place of this.places.values()) place.work.abort();
   }
 
   private arrange(pair: SnapshotPair, engine: ServingEngine | null): void {
-    const refusal = refusePair(pair, engine, this.settings.development);
+    const refusal = refusePair(pair, engine, this.settings);
     const key = JSON.stringify([refusal, pair.mapper_sha256, this.engineNumber, pair.pilot, pair.target]);
     const before = this.places.get(pair.id);
     if (before?.key === key) return;
@@ -94,9 +108,10 @@ export class PairRoom {
 
   /** A reason that passes (a full budget, a slow moment) is tried again; one that stays is the pair's verdict here. */
   private async prepare(pair: SnapshotPair, engine: ServingEngine, place: Place): Promise<void> {
-    const { signal } = place.work;
+    const { work } = place;
+    const { signal } = work;
     for (let wait = this.settings.retryMs ?? FIRST_RETRY_MS; ; wait = Math.min(LONGEST_RETRY_MS, wait * 2)) {
-      const refused = await this.tryOnce(pair, engine, place);
+      const refused = await this.tryOnce(pair, engine, place, work);
       if (refused === null || !PASSING.has(refused)) return;
       await pause(wait, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
@@ -108,16 +123,17 @@ export class PairRoom {
     pair: SnapshotPair,
     engine: ServingEngine,
     place: Place,
+    work: AbortController,
   ): Promise<FallbackReason | null> {
-    const { signal } = place.work;
+    const { signal } = work;
     try {
       await this.fetch(pair, signal);
-      return await this.inTurn(signal, () => this.canary(pair, engine, place));
+      return await this.inTurn(signal, () => this.canary(pair, engine, place, signal));
     } catch (error) {
       if (signal.aborted) return null;
       const code = codeOf(error);
       this.log.warn({ err: error, pair: pair.id, code }, "the pair cannot be used here");
-      this.settle(place, { state: "REFUSED", code });
+      this.settle(place, signal, { state: "REFUSED", code });
       return code;
     }
   }
@@ -126,14 +142,15 @@ export class PairRoom {
     pair: SnapshotPair,
     engine: ServingEngine,
     place: Place,
+    signal: AbortSignal,
   ): Promise<FallbackReason | null> {
     const mapper = pair.mapper_sha256 ?? "";
     await engine.client.loadMapper(mapper);
     const lengths = fittingLengths(pair, engine, this.settings.canaryLengths);
     const ask = { pilot: pair.pilot, target: pair.target, mapper, lengths, budgetMs: this.settings.canaryMs };
-    const result = await runTransferCanary(engine.client, ask, place.work.signal);
+    const result = await runTransferCanary(engine.client, ask, signal);
     if (!result.ok) {
-      this.settle(place, { state: "REFUSED", code: result.reason });
+      this.settle(place, signal, { state: "REFUSED", code: result.reason });
       return result.reason;
     }
     this.log.info(
@@ -141,7 +158,7 @@ export class PairRoom {
       "the pair is ready",
     );
     const canary_at = new Date().toISOString();
-    this.settle(place, { state: "READY", min_tokens: result.minTokens, canary_at });
+    this.settle(place, signal, { state: "READY", min_tokens: result.minTokens, canary_at });
     return null;
   }
 
@@ -174,15 +191,16 @@ export class PairRoom {
     return mine;
   }
 
-  private settle(place: Place, readiness: Omit<PairReadiness, "pair_id">): void {
-    if (place.work.signal.aborted) return;
+  private settle(place: Place, signal: AbortSignal, readiness: Omit<PairReadiness, "pair_id">): void {
+    if (signal.aborted) return;
     place.readiness = { pair_id: place.readiness.pair_id, ...readiness };
     this.onChange();
   }
 
-  /** Mappers that no pair of the snapshot names any more leave memory and disk. */
+  /** Mappers that no pair of the snapshot asks for here any more leave memory and disk. */
   private async prune(snapshot: RoutingSnapshot): Promise<void> {
-    const kept = new Set(snapshot.pairs.map((pair) => pair.mapper_sha256));
+    const here = snapshot.pairs.filter((pair) => isPlaced(pair, this.settings));
+    const kept = new Set(here.map((pair) => pair.mapper_sha256));
     const names = await readdir(this.settings.mapperDir).catch(() => []);
     for (const name of names.filter((entry) => /^[0-9a-f]{64}$/.test(entry) && !kept.has(entry))) {
       await this.engine?.client.dropMapper(name).catch(() => {});
@@ -204,14 +222,23 @@ export function fittingLengths(
   return fitting.length > 0 ? fitting : lengths.slice(0, 1);
 }
 
+type Here = Pick<PairRoomSettings, "nodeId" | "development">;
+
+/** What a CPU made is at home on development nodes only, whatever a snapshot says. */
+function isPlaced(pair: SnapshotPair, { nodeId, development }: Here): boolean {
+  const named = !pair.nodes || pair.nodes.includes(nodeId);
+  return named && (development || !pair.development);
+}
+
 /** Why a pair may not be used here at all, before anything is fetched for it. */
 export function refusePair(
   pair: SnapshotPair,
   engine: ServingEngine | null,
-  development: boolean,
+  here: Here,
 ): FallbackReason | null {
   if (pair.refusal !== null) return pair.refusal;
-  if (pair.mapper_sha256 === null || (pair.development && !development)) return "NOT_CALIBRATED";
+  if (pair.mapper_sha256 === null) return "NOT_CALIBRATED";
+  if (!isPlaced(pair, here)) return "NOT_PLACED";
   if (!engine) return null;
   const pilot = engine.models.get(pair.pilot);
   const target = engine.models.get(pair.target);

@@ -15,7 +15,9 @@ export type EngineModel = z.infer<typeof EngineModel>;
 
 export const EngineModelList = z.looseObject({ data: z.array(EngineModel) });
 
-/** GET /helm/memory: measured bytes for each model. */
+const Share = z.object({ used_bytes: z.number(), budget_bytes: z.number() });
+
+/** GET /helm/memory: measured bytes for each model, and for what they share. */
 export const EngineMemory = z.looseObject({
   models: z.record(
     z.string(),
@@ -23,8 +25,15 @@ export const EngineMemory = z.looseObject({
       kv_bytes_per_token: z.number().int().positive(),
       kv_block_tokens: z.number().int().positive(),
       kv_budget_bytes: z.number().int().nonnegative(),
+      weights_bytes: z.number().nullish(),
+      kv_used_bytes: z.number().nullish(),
+      kv_cached_bytes: z.number().nullish(),
     }),
   ),
+  staging: Share.nullish(),
+  mappers: Share.nullish(),
+  process_resident_bytes: z.number().nullish(),
+  device_allocated_bytes: z.number().nullish(),
 });
 export type EngineMemory = z.infer<typeof EngineMemory>;
 

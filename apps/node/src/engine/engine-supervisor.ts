@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { type GroupedChild, type Logger, spawnGroup } from "@helm/host";
 import { EngineClient } from "./engine-client";
 import { type EngineState, moveEngine } from "./engine-states";
+import { runModelCanary } from "./model-canary";
 import { describeEngine, type ServingEngine } from "./serving-engine";
 
 export interface EngineSettings {
@@ -143,7 +143,7 @@ export class EngineSupervisor {
       await pause(100, undefined, { signal: this.stopping.signal });
     }
     const engine = await describeEngine(client, this.settings.maxWaiting);
-    for (const model of engine.models.keys()) await canary(client, model);
+    await runModelCanary(client, engine.models.keys());
     return engine;
   }
 
@@ -164,12 +164,6 @@ export class EngineSupervisor {
   private move(to: EngineState): void {
     this.state = moveEngine(this.state, to);
   }
-}
-
-/** One token from a model under a salt of its own. Throws EngineError. */
-async function canary(client: EngineClient, model: string): Promise<void> {
-  const body = { model, prompt: "Hello", max_tokens: 1, temperature: 0, cache_salt: randomUUID() };
-  await client.complete("/v1/completions", body, { headersMs: 60_000 });
 }
 
 const levels = new Set(["debug", "info", "warning", "error", "critical"]);

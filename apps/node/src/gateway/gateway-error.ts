@@ -34,10 +34,10 @@ export function modelNotFound(model: string): GatewayError {
   });
 }
 
-export function noCapacity(message: string): GatewayError {
+export function noCapacity(message: string, retryAfterS = 2): GatewayError {
   return new GatewayError(503, "no_capacity", message, {
     type: "overloaded_error",
-    headers: { "retry-after": "2" },
+    headers: { "retry-after": String(retryAfterS) },
   });
 }
 

@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { GatewayHeader } from "@helm/contracts";
+import { GatewayHeader, type ServingState } from "@helm/contracts";
+import type { Tenant } from "../config/access";
 import { isEngineError } from "../engine/engine-error";
+import type { ServingEngine } from "../engine/serving-engine";
+import { isDraining } from "../serving/serving-states";
 import { badRequest, GatewayError, noCapacity, toGatewayError } from "./gateway-error";
 import { readGeneration } from "./generation";
 import { baseHeaders } from "./helm-headers";
@@ -107,6 +110,18 @@ export class GatewayServer {
     const engine = gw.engine();
     if (!engine) throw noCapacity("No engine is on the serving path right now.");
     if (what === "GET /v1/models") return listModels(gw, engine, writer, traceId);
+    const leave = gw.serving.enter();
+    if (!leave) throw notServing(gw.serving.state);
+    try {
+      await this.exchange({ request, path, writer, traceId, signal, tenant, engine, serve });
+    } finally {
+      leave();
+    }
+  }
+
+  private async exchange(asked: Asked): Promise<void> {
+    const { gw } = this;
+    const { request, path, writer, traceId, signal, tenant, engine, serve } = asked;
     const endpoint = path === "/v1/completions" ? "/v1/completions" : "/v1/chat/completions";
     const body = await readJsonBody(request, gw.limits.maxBodyBytes);
     const exchange: Exchange = {
@@ -143,6 +158,24 @@ export class GatewayServer {
     if (!writer.started) writer.json(answer.status, { ...headers, ...answer.detail.headers }, answer.body());
     else void writer.breakOff(answer.body());
   }
+}
+
+interface Asked {
+  request: IncomingMessage;
+  path: string;
+  writer: ResponseWriter;
+  traceId: string;
+  signal: AbortSignal;
+  tenant: Tenant;
+  engine: ServingEngine;
+  serve: typeof serveGeneration;
+}
+
+/** A drained node is away for longer than one whose canary is under way. */
+function notServing(state: ServingState): GatewayError {
+  return isDraining(state)
+    ? noCapacity("This node is being drained and takes no new requests.", 30)
+    : noCapacity("This node takes requests again once its canary has passed.");
 }
 
 /** What is no address at all is a path that leads nowhere. */

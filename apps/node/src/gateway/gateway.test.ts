@@ -246,3 +246,38 @@ describe("what can be seen", () => {
     expect(on.gateway.resources.stats.report()).toBeNull();
   });
 });
+
+describe("a node that drains", () => {
+  it("answers new requests with 503 no_capacity and when to come again, and lets a running one end", async () => {
+    on.engine.script = () => ({ tokens: words("one two three four"), pause: 40 });
+    const running = on.ask(chat({ model: "pilot", stream: true }));
+    await expect.poll(() => on.gateway.serving.report().running, { timeout: 15_000 }).toBe(1);
+    on.gateway.serving.obey({ revision: 1, drain: true, canary: 0 });
+    expect(on.gateway.serving.state).toBe("DRAINING");
+    for (const model of ["pilot", undefined]) {
+      const refused = await on.ask(chat({ model }));
+      expect([refused.status, refused.body.error.code]).toEqual([503, "no_capacity"]);
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    }
+    const health = await fetch(`${on.gateway.origin}/health`);
+    expect([health.status, await health.json()]).toEqual([
+      503,
+      expect.objectContaining({ status: "draining", serving: "DRAINING" }),
+    ]);
+    const ended = await running;
+    expect([ended.status, ended.body.endsWith("data: [DONE]\n\n")]).toEqual([200, true]);
+    await expect.poll(() => on.gateway.serving.state, { timeout: 15_000 }).toBe("DRAINED");
+    on.gateway.serving.obey({ revision: 2, drain: false, canary: 0 });
+    await expect.poll(() => on.gateway.serving.state, { timeout: 15_000 }).toBe("SERVING");
+    expect((await on.ask(chat({ model: "pilot" }))).status).toBe(200);
+  });
+
+  it("still says what it serves, and whose key is unknown", async () => {
+    on.gateway.serving.obey({ revision: 1, drain: true, canary: 0 });
+    const models = await fetch(`${on.gateway.origin}/v1/models`, {
+      headers: { authorization: `Bearer ${testKey}` },
+    });
+    expect(models.status).toBe(200);
+    expect((await on.ask(chat(), undefined, { authorization: "Bearer nope" })).status).toBe(401);
+  });
+});

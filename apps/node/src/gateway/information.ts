@@ -1,19 +1,22 @@
 import type { ServingEngine } from "../engine/serving-engine";
+import { isDraining, takesRequests } from "../serving/serving-states";
 import { baseHeaders } from "./helm-headers";
 import type { GatewayResources } from "./resources";
 import type { ResponseWriter } from "./response-writer";
 
-/** 200 while requests can be served; 503 before the engine has joined, while it is away, and while draining. */
+/** 200 while requests are taken; 503 before the engine has joined, while it is away, and while the node drains or stops. */
 export function answerHealth(
   gw: GatewayResources,
   writer: ResponseWriter,
   traceId: string,
-  draining: boolean,
+  stopping: boolean,
 ): void {
   const engine = gw.engine();
-  const good = engine !== null && !draining;
+  const { state } = gw.serving;
+  const good = engine !== null && !stopping && takesRequests(state);
   writer.json(good ? 200 : 503, baseHeaders(traceId, gw.development), {
-    status: good ? "ok" : draining ? "draining" : "starting",
+    status: good ? "ok" : stopping || isDraining(state) ? "draining" : "starting",
+    serving: state,
     engine: engine?.name ?? null,
     models: engine ? [...engine.models.keys()] : [],
     configured: gw.routing.configured,

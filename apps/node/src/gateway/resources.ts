@@ -5,6 +5,7 @@ import type { Tenant } from "../config/access";
 import type { ServingEngine } from "../engine/serving-engine";
 import type { Salts } from "../escalation/salts";
 import type { Sessions } from "../escalation/sessions";
+import type { ServingPath } from "../serving/serving-path";
 import type { Generation } from "./generation";
 import type { GatewayMetrics } from "./metrics";
 import type { MetricsAccess } from "./metrics-access";
@@ -60,6 +61,8 @@ export interface GatewayResources {
   /** Null while no engine is on the serving path. */
   engine(): ServingEngine | null;
   routing: RoutingView;
+  /** Whether new requests are taken, and how many are under way. */
+  serving: ServingPath;
   salts: Salts;
   sessions: Sessions;
   metrics: GatewayMetrics;

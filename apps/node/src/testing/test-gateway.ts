@@ -15,6 +15,7 @@ import {
   type RouteView,
 } from "../gateway/resources";
 import { StatsCollector } from "../gateway/stats";
+import { ServingPath } from "../serving/serving-path";
 
 export const testKey = "hlm_abcdefgh_0123456789012345678901234567890123456789";
 export const otherKey = "hlm_zyxwvuts_0123456789012345678901234567890123456789";
@@ -37,6 +38,7 @@ export interface TestGateway {
   origin: string;
   dials: Dials;
   resources: GatewayResources;
+  serving: ServingPath;
   stop(): Promise<void>;
 }
 
@@ -59,8 +61,15 @@ export async function startTestGateway(
     keys: [keyRow(testKey, "t1"), keyRow(otherKey, "t2")],
     tenants,
   });
+  const serving = new ServingPath(
+    { canary: () => Promise.resolve(), onCanary: () => {} },
+    pino({ level: "silent" }),
+    () => {},
+  );
+  serving.engineChanged(engine);
   const resources: GatewayResources = {
     engine: () => (dials.engineGone ? null : engine),
+    serving,
     routing: {
       configured: true,
       routes: () => {
@@ -89,6 +98,7 @@ export async function startTestGateway(
     origin: `http://127.0.0.1:${port}`,
     dials,
     resources,
+    serving,
     stop: async () => {
       await server.close(100);
       await client.close();
