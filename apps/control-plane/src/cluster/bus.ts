@@ -56,7 +56,7 @@ export class Bus {
         const lock = options.alone ? "pg_try_advisory_lock" : "pg_try_advisory_lock_shared";
         const { rows } = await client.query<{ held: boolean }>(`SELECT ${lock}($1) AS held`, [ALIVE_LOCK]);
         if (!rows[0]?.held) throw new NotAlone(options.alone);
-        await this.speaker.query(`LISTEN "${CHANNEL}"`);
+        await client.query(`LISTEN "${CHANNEL}"`);
       },
       onNotification: (payload) => this.hear(payload),
       onConnected: (again) => {
@@ -186,7 +186,7 @@ export class Bus {
   }
 
   /** Attachments are read within a second or never. Any control plane may take them away. */
-  private async sweep(): Promise<void> {
+  async sweep(): Promise<void> {
     const old = Date.now() - SENDER_KEPT_MS;
     for (const [from, { at }] of this.heard) if (at < old) this.heard.delete(from);
     await this.speaker

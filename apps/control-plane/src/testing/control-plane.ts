@@ -64,6 +64,11 @@ export async function testControlPlane(
     );
   };
 
+  const dropDatabase = async () => {
+    await database.drop();
+    await rm(stateDir, { recursive: true, force: true });
+  };
+
   return {
     ...controlPlane,
     db: database.db,
@@ -71,9 +76,11 @@ export async function testControlPlane(
     ids,
     stop: async () => {
       await controlPlane.stop();
-      await database.drop();
-      await rm(stateDir, { recursive: true, force: true });
+      await dropDatabase();
     },
+    /** The server alone, as when it is stopped for a while. */
+    stopServer: controlPlane.stop,
+    dropDatabase,
     /** A second control plane on the same database, as after a restart. */
     restart: (changes: Partial<typeof config> = {}) =>
       startControlPlane({ ...config, ...changes }, createLog(config.logLevel)),
@@ -91,7 +98,7 @@ interface RequestOptions {
   headers?: Record<string, string>;
 }
 
-async function request(url: string, method: string, path: string, options: RequestOptions) {
+export async function request(url: string, method: string, path: string, options: RequestOptions) {
   const headers: Record<string, string> = { ...options.headers };
   if (options.bearer) headers.authorization = `Bearer ${options.bearer}`;
   if (options.json !== undefined) headers["content-type"] = "application/json";

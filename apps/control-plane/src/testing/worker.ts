@@ -115,7 +115,7 @@ export function sha256(bytes: Buffer): string {
 }
 
 /** A worker that speaks the protocol over HTTP. */
-export async function joinWorker(control: TestControlPlane, token = WORKER_TOKEN) {
+export async function joinWorker(control: Pick<TestControlPlane, "request">, token = WORKER_TOKEN) {
   const joined = await control.request("POST", "/api/hosts/join", {
     json: {
       kind: "worker",
@@ -198,7 +198,7 @@ export const BUNDLED = {
 
 /** Registers a pair through the worker's inspection and returns its id. */
 export async function registerPair(
-  control: TestControlPlane,
+  control: Pick<TestControlPlane, "as">,
   worker: TestWorker,
   sourceModel: string,
   targetModel: string,
