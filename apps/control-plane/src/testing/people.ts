@@ -9,7 +9,11 @@ export const PASSWORD = "correct horse battery staple";
 const hashed = hashPassword(PASSWORD);
 
 /** A person who can sign in, as a row. */
-export async function addPerson(control: TestControlPlane, role: Role, id: string = randomUUID()) {
+export async function addPerson(
+  control: Pick<TestControlPlane, "db">,
+  role: Role,
+  id: string = randomUUID(),
+) {
   const email = `${role}-${id.slice(-12)}@example.com`;
   await control.db.user.create({ data: { id, email, name: role, role } });
   await control.db.account.create({
@@ -18,7 +22,7 @@ export async function addPerson(control: TestControlPlane, role: Role, id: strin
   return { id, email, role };
 }
 
-export async function signIn(control: TestControlPlane, email: string, password = PASSWORD) {
+export async function signIn(control: Pick<TestControlPlane, "request">, email: string, password = PASSWORD) {
   const answer = await control.request("POST", "/api/auth/sign-in/email", {
     json: { email, password },
     headers: { origin: ORIGIN },
