@@ -2,6 +2,7 @@ import { METHODS } from "@helm/contracts";
 import { Command, Option } from "commander";
 import { readConfig } from "./config";
 import type { Context } from "./context";
+import { addAudit } from "./helm/audit";
 import { calibrate } from "./helm/calibrate/command";
 import {
   cancelCalibration,
@@ -24,7 +25,7 @@ import { Screen } from "./terminal/screen";
 import { wrap } from "./terminal/style";
 
 /** A verb that resolves to a number gives the exit code; any other has succeeded. */
-type Verb = (
+export type Verb = (
   context: Context,
   args: string[],
   options: Record<string, string | boolean | undefined>,
@@ -115,6 +116,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   verb(setting, "show", "what is set", (c) => showSetting(c));
   verb(setting, "enable", "switch Helm on", (c) => setHelm(c, true));
   verb(setting, "disable", "switch Helm off", (c) => setHelm(c, false));
+  addAudit(helm, verb);
   return program;
 }
 

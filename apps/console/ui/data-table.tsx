@@ -1,5 +1,6 @@
 "use client";
 
+import type { CsvCell as Cell } from "@helm/contracts";
 /*
  * The one table of the console. Sort, filters, search, page and selection live in the address; on a narrow screen a row
  * is a card. Give it rows, columns and filters (ui/list-rows.ts); `empty` says the next step. In a page use QueryTable
@@ -19,7 +20,6 @@ import { ArrowDown, ArrowUp, ArrowUpDown, ChevronLeft, ChevronRight } from "luci
 import Link from "next/link";
 import { type KeyboardEvent, type ReactNode, useMemo } from "react";
 import { Button } from "./button";
-import type { Cell } from "./csv";
 import { ExportCsv } from "./export-csv";
 import { SelectField } from "./field";
 import { FilterBar } from "./filter-bar";

@@ -1,9 +1,10 @@
 "use client";
 
+import { csvLine } from "@helm/contracts";
 import { Download } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "./button";
-import { csvLine, download } from "./csv";
+import { download } from "./download";
 import { type Column, csvColumns } from "./list-rows";
 import { useAnnounce } from "./live-region";
 import { count, plural } from "./numbers";

@@ -1,5 +1,5 @@
+import type { CsvCell as Cell } from "@helm/contracts";
 import type { ReactNode } from "react";
-import type { Cell } from "./csv";
 
 /** A column of a list: what it is called, what it is worth, and how it is drawn. */
 export type Column<Row> = {

@@ -6,6 +6,7 @@ export * from "./conflict";
 export * from "./console-socket";
 export * from "./corpus-facts";
 export * from "./corpus-name";
+export * from "./csv";
 export * from "./drift";
 export * from "./engine-door";
 export * from "./errors";

@@ -3,7 +3,6 @@
 import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { problemOf } from "../../api/errors";
 import { useTRPC } from "../../api/trpc";
@@ -11,6 +10,7 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
+import { useOpenInAddress } from "../shell/open-in-address";
 import { CalibrateForm, optionsOf } from "./calibrate-form";
 import { useStartCalibration } from "./use-start-calibration";
 
@@ -26,6 +26,7 @@ export function Calibrate({
   defaults,
   size,
   label,
+  inAddress,
 }: {
   pairId: string;
   pairName: string;
@@ -33,22 +34,25 @@ export function Calibrate({
   defaults?: Defaults;
   size?: "small" | "normal";
   label?: string;
+  /** Its name in the address, where a link may open it. */
+  inAddress?: string;
 }) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useOpenInAddress(inAddress);
+  const blocked = useBlocked("operator");
   const text = label ?? (again ? "Calibrate again" : "Calibrate");
   return (
     <>
       <Button
         kind={again ? "plain" : "primary"}
         size={size}
-        blockedBecause={useBlocked("operator")}
+        blockedBecause={blocked}
         aria-label={`${text}: ${pairName}`}
         onClick={() => setOpen(true)}
       >
         {text}
       </Button>
       <Dialog
-        open={open}
+        open={open && !blocked}
         onOpenChange={setOpen}
         title={`Calibrate ${pairName}`}
         description={
@@ -95,7 +99,8 @@ function Questions({
   const submit = form.handleSubmit(async ({ long, column, ...values }) => {
     const device = devices.includes(values.device) ? values.device : (devices[0] ?? values.device);
     const options = optionsOf({ long, column }, defaults?.options);
-    await start.mutateAsync({ pairId, ...values, device, options }).then(onDone, () => undefined);
+    // The run's page follows: closing this dialog first would change the address under the way there.
+    await start.mutateAsync({ pairId, ...values, device, options }).catch(() => undefined);
   });
   const { errors } = form.formState;
   const method = form.watch("method");

@@ -5,16 +5,17 @@ import { Button } from "../../ui/button";
 import { ConfirmDialog } from "../../ui/dialog";
 import { Switch } from "../../ui/switch";
 import { useBlocked } from "../session/use-session";
+import { useOpenInAddress } from "../shell/open-in-address";
 import { Stats } from "./stats";
 import { type Overview, useHelmSwitch, useKillSwitch } from "./use-helm-switch";
 
 export function SwitchCard({ overview }: { overview: Overview }) {
   const id = useId();
-  const [asked, setAsked] = useState<boolean | null>(null);
+  const [asking, setAsking] = useOpenInAddress("switch");
   const change = useHelmSwitch();
   const blocked = useBlocked("admin");
   const route = overview.route?.name ?? "the route";
-  const ask = asked === true;
+  const ask = !overview.enabled;
   return (
     <section aria-labelledby={`${id}-title`} className="rounded-xl border border-line bg-card p-4 sm:p-5">
       <div className="flex items-start justify-between gap-4">
@@ -37,7 +38,7 @@ export function SwitchCard({ overview }: { overview: Overview }) {
         </div>
         <Switch
           checked={overview.enabled}
-          onChange={setAsked}
+          onChange={() => setAsking(true)}
           label="Helm Intelligent Routing"
           describedBy={`${id}-words`}
           blockedBecause={blocked ?? (change.isPending ? "Being stored." : null)}
@@ -46,8 +47,8 @@ export function SwitchCard({ overview }: { overview: Overview }) {
       <KillSwitch overview={overview} />
       <Stats overview={overview} />
       <ConfirmDialog
-        open={asked !== null}
-        onOpenChange={(open) => !open && setAsked(null)}
+        open={asking && !blocked}
+        onOpenChange={setAsking}
         title={ask ? "Turn Helm on?" : "Turn Helm off?"}
         description={
           ask
@@ -56,8 +57,8 @@ export function SwitchCard({ overview }: { overview: Overview }) {
         }
         confirm={ask ? "Turn on" : "Turn off"}
         onConfirm={() => {
-          if (asked !== null) change.mutate({ enabled: asked, revision: overview.revision });
-          setAsked(null);
+          change.mutate({ enabled: ask, revision: overview.revision });
+          setAsking(false);
         }}
       />
     </section>

@@ -1,7 +1,6 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { tellProblem } from "../../api/tell";
 import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
@@ -9,10 +8,12 @@ import { Command } from "../../ui/command";
 import { Dialog } from "../../ui/dialog";
 import { TimeAgo } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
+import { useOpenInAddress } from "../shell/open-in-address";
 
 export function JoinHost({ kind }: { kind: "node" | "worker" }) {
   const trpc = useTRPC();
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useOpenInAddress(kind);
+  const blocked = useBlocked("admin");
   const create = useMutation(
     trpc.host.createJoinToken.mutationOptions({
       onError: (error) => tellProblem("No join token was made", error),
@@ -20,11 +21,11 @@ export function JoinHost({ kind }: { kind: "node" | "worker" }) {
   );
   return (
     <>
-      <Button blockedBecause={useBlocked("admin")} onClick={() => setOpen(true)}>
+      <Button blockedBecause={blocked} onClick={() => setOpen(true)}>
         Add a {kind}
       </Button>
       <Dialog
-        open={open}
+        open={open && !blocked}
         onOpenChange={(next) => {
           setOpen(next);
           if (!next) create.reset();

@@ -103,7 +103,7 @@ function Actions({ pair }: { pair: Pair }) {
           Open run
         </ButtonLink>
       ) : (
-        <Calibrate pairId={pair.id} pairName={name} again={pair.measuredAt !== null} />
+        <Calibrate pairId={pair.id} pairName={name} again={pair.measuredAt !== null} inAddress="calibrate" />
       )}
     </>
   );

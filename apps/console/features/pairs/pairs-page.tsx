@@ -20,7 +20,7 @@ export function PairsPage() {
       <PageHeader
         title="Pairs"
         lead="A pair is a pilot and a target, in one direction. Retention says how often the target, with the pilot's cache carried across, still says what it would have said."
-        actions={<RegisterPair />}
+        actions={<RegisterPair inAddress="register" />}
       />
       <Card>
         <QueryView query={pairs} label="Loading pairs" rows={4}>

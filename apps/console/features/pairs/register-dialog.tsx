@@ -13,6 +13,7 @@ import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
 import { Loading } from "../../ui/states";
 import { useBlocked } from "../session/use-session";
+import { useOpenInAddress } from "../shell/open-in-address";
 
 const Form = z.object({
   sourceModel: z.string().trim().min(1, "Name the pilot."),
@@ -23,20 +24,24 @@ export function RegisterPair({
   source,
   target,
   label = "Register a pair",
+  inAddress,
 }: {
   source?: string;
   target?: string;
   label?: string;
+  /** Its name in the address, where a link may open it. */
+  inAddress?: string;
 }) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useOpenInAddress(inAddress);
+  const blocked = useBlocked("admin");
   const [registration, setRegistration] = useState<string | null>(null);
   return (
     <>
-      <Button blockedBecause={useBlocked("admin")} onClick={() => setOpen(true)}>
+      <Button blockedBecause={blocked} onClick={() => setOpen(true)}>
         {label}
       </Button>
       <Dialog
-        open={open}
+        open={open && !blocked}
         onOpenChange={(next) => {
           setOpen(next);
           if (!next) setRegistration(null);

@@ -66,5 +66,6 @@ export const command = {
   nodes: helm("node list"),
   workers: helm("worker list"),
   doctor: helm("doctor"),
+  audit: (flags = "") => `${helm("audit list")}${flags}`,
   switchHelm: (on: boolean) => helm("setting", on ? "enable" : "disable"),
 };

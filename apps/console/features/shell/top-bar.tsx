@@ -11,6 +11,7 @@ import { Theme, Zone } from "../preferences/preferences";
 import { usePreferences } from "../preferences/provider";
 import { signOut } from "../session/sign-out";
 import { useSession } from "../session/use-session";
+import { CommandPalette } from "./command-palette";
 import { useLeaf } from "./leaf";
 import { crumbsOf } from "./navigation";
 
@@ -30,6 +31,7 @@ export function TopBar({ onMenu }: { onMenu: () => void }) {
         <Breadcrumb />
       </div>
       <div className="flex shrink-0 items-center gap-0.5 sm:gap-1">
+        <CommandPalette />
         <ZoneMenu />
         <ThemeMenu />
         <UserMenu />

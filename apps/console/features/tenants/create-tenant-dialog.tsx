@@ -3,7 +3,6 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { z } from "zod";
 import { problemOf } from "../../api/errors";
@@ -13,6 +12,7 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
+import { useOpenInAddress } from "../shell/open-in-address";
 
 const Form = z.object({
   name: z
@@ -22,14 +22,15 @@ const Form = z.object({
 });
 
 export function CreateTenant() {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useOpenInAddress("create");
+  const blocked = useBlocked("admin");
   return (
     <>
-      <Button kind="primary" blockedBecause={useBlocked("admin")} onClick={() => setOpen(true)}>
+      <Button kind="primary" blockedBecause={blocked} onClick={() => setOpen(true)}>
         Create a tenant
       </Button>
       <Dialog
-        open={open}
+        open={open && !blocked}
         onOpenChange={setOpen}
         title="Create a tenant"
         description="A tenant is who calls: it holds API keys, and it starts excluded from Helm."
@@ -51,7 +52,7 @@ function CreateTenantForm({ onDone }: { onDone: () => void }) {
       const stored = await create.mutateAsync({ name });
       await client.invalidateQueries({ queryKey: trpc.tenant.pathKey() });
       tellStored(`${stored.name} is created`, "It is excluded until you enable it.");
-      onDone();
+      // The page it leads to has no dialog: closing this one first would change the address under the way there.
       router.push(`/tenants/${stored.id}`);
     } catch (error) {
       form.setError("name", { message: problemOf(error).message });

@@ -86,6 +86,7 @@ export const SCOPES: Record<string, Scope> = {
   "snapshot.release": "admin",
   "traffic.summary": "viewer",
   "audit.list": "viewer",
+  "audit.values": "viewer",
 };
 
 /** Closed to personal tokens: one that was stolen must not renew itself or lock its person out. */
