@@ -28,10 +28,10 @@ export function LadderChart({ rows, lines, unit }: { rows: ChartRow[]; lines: La
         <YAxis
           type="number"
           domain={[0, "auto"]}
-          tickFormatter={(value: number) => count(value)}
+          tickFormatter={(value: number) => (unit === "ms" ? `${count(value)} ms` : count(value))}
           tick={axisText}
           stroke="var(--line)"
-          width={64}
+          width={72}
         />
         <Tooltip
           cursor={{ stroke: "var(--line-strong)" }}

@@ -49,9 +49,9 @@ export const command = {
   createTenant: (name: string) => helm("tenant create", name),
   switchTenant: (name: string, enable: boolean) => helm("tenant", enable ? "enable" : "disable", name),
   createKey: (tenant: string) => helm("key create", tenant, "NAME"),
-  ladder: (targets?: string, model?: string) =>
+  ladder: (targets?: string, model?: string, from = 1, to = 64) =>
     helm(
-      "ladder --from 1 --to 64",
+      `ladder --from ${from} --to ${to}`,
       ...(model ? [`--model ${model}`] : []),
       ...(targets ? [`--targets ${targets}`] : []),
       "--record",

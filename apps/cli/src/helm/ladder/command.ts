@@ -62,10 +62,11 @@ async function climb(
   const rungs: LadderRung[] = [];
   let rule: LadderRule | null = null;
   for (const clients of rungsOf(options)) {
-    const view = new ProgressView(screen);
+    // Elsewhere than on a terminal the line of each rung is progress enough.
+    const view = screen.interactive ? new ProgressView(screen) : null;
     const answered = (done: number, of: number) =>
-      view.update({ stage: `${clients}`, percent: (100 * done) / of, rate: null, unit: null });
-    const found = await runRung(door, clients, { ...plan, answered }).finally(() => view.stop());
+      view?.update({ stage: `${clients}`, percent: (100 * done) / of, rate: null, unit: null });
+    const found = await runRung(door, clients, { ...plan, answered }).finally(() => view?.stop());
     const canary = await sendCanary(door, golden, plan);
     const rung = { ...found.rung, broke: brokenRules(found, golden, options, canary) };
     rungs.push(rung);
