@@ -6,7 +6,9 @@ import { Server } from "socket.io";
 import { sweepRateLimits } from "./access/rate-limit";
 import { hashSecret } from "./access/secret";
 import { artifactEndpoints } from "./artifact/endpoints";
-import { ArtifactStore } from "./artifact/store";
+import { openStore } from "./artifact/open-store";
+import { sweepUploads } from "./artifact/sweep-uploads";
+import { Uploads } from "./artifact/uploads";
 import { writeAudit } from "./audit/write-audit";
 import { createAuth } from "./auth/auth";
 import { openConsoleSockets } from "./calibration/console-socket";
@@ -39,7 +41,6 @@ import { openNodeSockets } from "./snapshot/node-socket";
 import { publishAccessList } from "./snapshot/publish-access-list";
 import { inTransaction, outsideTransaction } from "./transaction";
 
-const ARTIFACT_MAX_BYTES = 64 * 1024 ** 3;
 const SOCKET_MAX_BYTES = 16 * 1024 ** 2;
 /** With a hash of the timer's name: one lock each. */
 const TIMER_LOCKS = 721_011_603;
@@ -81,8 +82,9 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   const hub = new Hub(io);
   bus.onGap = () => hub.resync();
   const { signer } = identity;
-  const artifacts = new ArtifactStore(config.artifactDir, ARTIFACT_MAX_BYTES);
-  const services: Services = { config, db, log, hub, signer, artifacts };
+  const artifacts = openStore(config);
+  const uploads = new Uploads(artifacts, config.uploads);
+  const services: Services = { config, db, log, hub, signer, artifacts, uploads };
   const auth = createAuth(services);
   const metrics = createMetrics(db);
   const endpoints = [...hostEndpoints, ...workerEndpoints, ...artifactEndpoints, ...healthEndpoints(metrics)];
@@ -199,11 +201,13 @@ function startTimers(services: Services): NodeJS.Timeout[] {
       async () => watch.look(await databaseNow(services.db)),
     ),
     every(10 * 60_000, services, "rate-limits", (ctx) => sweepRateLimits(ctx.db)),
+    // Outside a transaction: a store may be slow, and the database is not to wait for it.
+    repeat(60_000, services, "uploads", () => sweepUploads(systemContext(services, "uploads"))),
     every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),
   ];
 }
 
-/** A tick that fails is logged and the next one tries again; ticks never overlap, here or in another control plane. */
+/** One tick at a time over all control planes: who finds another at it leaves it to that one. */
 function every(
   ms: number,
   services: Services,
@@ -212,17 +216,24 @@ function every(
   /** Done at every tick, also where another control plane does the work. */
   first: () => Promise<void> = async () => {},
 ): NodeJS.Timeout {
+  const alone = async (ctx: Context) => {
+    const [lock] = await ctx.db.$queryRaw<{ held: boolean }[]>`
+      SELECT pg_try_advisory_xact_lock(${TIMER_LOCKS}::int, hashtext(${name})) AS held`;
+    if (lock?.held) await work(ctx);
+  };
+  return repeat(ms, services, name, async () => {
+    await first();
+    await inTransaction(systemContext(services, name), { audited: false, publish: false }, alone);
+  });
+}
+
+/** A tick that fails is logged and the next one tries again; ticks never overlap. */
+function repeat(ms: number, services: Services, name: string, work: () => Promise<unknown>): NodeJS.Timeout {
   let busy = false;
   return setInterval(() => {
     if (busy) return;
     busy = true;
-    const alone = async (ctx: Context) => {
-      const [lock] = await ctx.db.$queryRaw<{ held: boolean }[]>`
-        SELECT pg_try_advisory_xact_lock(${TIMER_LOCKS}::int, hashtext(${name})) AS held`;
-      if (lock?.held) await work(ctx);
-    };
-    first()
-      .then(() => inTransaction(systemContext(services, name), { audited: false, publish: false }, alone))
+    work()
       .catch((error: unknown) => services.log.warn({ err: error, timer: name }, "a timer's work failed"))
       .finally(() => {
         busy = false;

@@ -1,11 +1,21 @@
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import type { S3Settings } from "./artifact/s3-store";
+import type { UploadBounds } from "./artifact/uploads";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
 
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host);
+}
+
+const MiB = 1024 ** 2;
+const GiB = 1024 ** 3;
+
+function isPrivate(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((text) => text === "1" || text === "true");
@@ -26,6 +36,41 @@ const Environment = z
     HELM_REPLACE_KEYS: flag.default(false),
     /** Set by the start command: the database ends with it, so no second control plane may use it. */
     HELM_DATABASE_EMBEDDED: flag.default(false),
+    /** Where mappers lie: HELM_ARTIFACT_DIR, or a bucket (HELM_S3_*). */
+    HELM_ARTIFACT_STORE: z.enum(["directory", "s3"]).default("directory"),
+    HELM_ARTIFACT_MAX_BYTES: z.coerce
+      .number()
+      .int()
+      .min(1024)
+      .default(64 * GiB),
+    /** Left free on the disk of HELM_ARTIFACT_DIR. */
+    HELM_ARTIFACT_RESERVE_BYTES: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .default(64 * MiB),
+    HELM_UPLOAD_PARTIALS: z.coerce.number().int().min(1).default(64),
+    HELM_UPLOAD_PARTIAL_BYTES: z.coerce
+      .number()
+      .int()
+      .min(1024)
+      .default(256 * GiB),
+    HELM_UPLOAD_HOURS: z.coerce.number().positive().default(24),
+    /** Slower than this over a whole HELM_UPLOAD_STALL_MS is hung up on; what came is kept. */
+    HELM_UPLOAD_BYTES_PER_SECOND: z.coerce.number().int().min(1).default(1024),
+    HELM_S3_ENDPOINT: z.url().optional(),
+    HELM_S3_BUCKET: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "HELM_S3_BUCKET is no name of a bucket.")
+      .optional(),
+    HELM_S3_REGION: z.string().min(1).default("us-east-1"),
+    HELM_S3_PREFIX: z
+      .string()
+      .regex(/^([A-Za-z0-9._-]+\/)*$/, "HELM_S3_PREFIX must be empty or end with a slash.")
+      .default(""),
+    HELM_S3_PATH_STYLE: flag.optional(),
+    HELM_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+    HELM_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
     HELM_MIGRATIONS_DIR: z.string().default("prisma/migrations"),
     HELM_SEEDS_DIR: z.string().optional(),
     HELM_PUBLIC_URL: z.url().default("http://127.0.0.1:3000"),
@@ -65,6 +110,22 @@ const Environment = z
         "Beyond this machine the console must be reached over https: put TLS in front and name that address.",
     },
   )
+  .refine((env) => env.HELM_ARTIFACT_STORE === "directory" || env.HELM_S3_BUCKET !== undefined, {
+    path: ["HELM_S3_BUCKET"],
+    error: "HELM_ARTIFACT_STORE is s3: name its bucket in HELM_S3_BUCKET.",
+  })
+  .refine(
+    (env) => (env.HELM_S3_ACCESS_KEY_ID === undefined) === (env.HELM_S3_SECRET_ACCESS_KEY === undefined),
+    {
+      path: ["HELM_S3_SECRET_ACCESS_KEY"],
+      error: "HELM_S3_ACCESS_KEY_ID and HELM_S3_SECRET_ACCESS_KEY go together.",
+    },
+  )
+  .refine((env) => env.HELM_S3_ENDPOINT === undefined || isPrivate(env.HELM_S3_ENDPOINT), {
+    path: ["HELM_S3_ENDPOINT"],
+    error:
+      "Beyond this machine the store must be reached over https: name its https address in HELM_S3_ENDPOINT.",
+  })
   .refine((env) => isLoopback(env.HELM_BIND) || new URL(env.HELM_PUBLIC_URL).protocol === "https:", {
     path: ["HELM_BIND"],
     error: "Beyond loopback TLS is required: put it in front and name its https address in HELM_PUBLIC_URL.",
@@ -84,6 +145,10 @@ export interface Config {
   signingKeyFile: string;
   replaceKeys: boolean;
   databaseEmbedded: boolean;
+  artifactReserveBytes: number;
+  /** Null: artifacts lie in the folder. */
+  s3: S3Settings | null;
+  uploads: UploadBounds;
   migrationsDir: string;
   /** Recorded runs that seed scenarios import; beside the migrations by default. */
   seedsDir: string;
@@ -103,6 +168,7 @@ export interface Config {
   metricsToken: string | undefined;
   bodyMs: number;
   uploadStallMs: number;
+  uploadBytesPerSecond: number;
   trustedProxies: string[];
 }
 
@@ -125,6 +191,14 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     signingKeyFile: resolve(env.HELM_SIGNING_KEY_FILE ?? join(stateDir, "signing-key.pem")),
     replaceKeys: env.HELM_REPLACE_KEYS,
     databaseEmbedded: env.HELM_DATABASE_EMBEDDED,
+    artifactReserveBytes: env.HELM_ARTIFACT_RESERVE_BYTES,
+    s3: s3Of(env),
+    uploads: {
+      maxBytes: env.HELM_ARTIFACT_MAX_BYTES,
+      maxPartials: env.HELM_UPLOAD_PARTIALS,
+      maxPartialBytes: env.HELM_UPLOAD_PARTIAL_BYTES,
+      maxAgeMs: env.HELM_UPLOAD_HOURS * 3_600_000,
+    },
     migrationsDir: env.HELM_MIGRATIONS_DIR,
     seedsDir: resolve(env.HELM_SEEDS_DIR ?? join(env.HELM_MIGRATIONS_DIR, "..", "seeds")),
     publicUrl: env.HELM_PUBLIC_URL.replace(/\/$/, ""),
@@ -143,7 +217,22 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     metricsToken: env.HELM_METRICS_TOKEN,
     bodyMs: env.HELM_BODY_MS,
     uploadStallMs: env.HELM_UPLOAD_STALL_MS,
+    uploadBytesPerSecond: env.HELM_UPLOAD_BYTES_PER_SECOND,
     trustedProxies: env.HELM_TRUSTED_PROXIES,
+  };
+}
+
+function s3Of(env: z.infer<typeof Environment>): S3Settings | null {
+  if (env.HELM_ARTIFACT_STORE !== "s3" || env.HELM_S3_BUCKET === undefined) return null;
+  const { HELM_S3_ACCESS_KEY_ID: accessKeyId, HELM_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  return {
+    endpoint: env.HELM_S3_ENDPOINT ?? null,
+    region: env.HELM_S3_REGION,
+    bucket: env.HELM_S3_BUCKET,
+    prefix: env.HELM_S3_PREFIX,
+    // Amazon names a bucket by its host, most others by the path.
+    pathStyle: env.HELM_S3_PATH_STYLE ?? env.HELM_S3_ENDPOINT !== undefined,
+    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
   };
 }
 
@@ -156,6 +245,7 @@ export function redactConfig(config: Config): Record<string, unknown> {
     databaseUrl: database.href,
     authSecret: "redacted",
     setupToken: config.setupToken ? "redacted" : undefined,
+    s3: config.s3 && { ...config.s3, credentials: config.s3.credentials ? "redacted" : null },
     metricsToken: config.metricsToken ? "redacted" : undefined,
     bootstrapTokens: config.bootstrapTokens.length,
   };

@@ -1,6 +1,7 @@
 import type { Db, Prisma } from "@helm/db";
 import type { Actor } from "./access/actor";
 import type { ArtifactStore } from "./artifact/store";
+import type { Uploads } from "./artifact/uploads";
 import type { Config } from "./config";
 import type { Hub } from "./hub";
 import type { Log } from "./logging";
@@ -16,6 +17,7 @@ export interface Services {
   hub: Hub;
   signer: Signer;
   artifacts: ArtifactStore;
+  uploads: Uploads;
 }
 
 /** What lives as long as one request, event or timer tick. */

@@ -80,7 +80,12 @@ export class ControlPlane {
   }
 
   upload(file: string, sha256: string, job: string, attempt: string): Promise<void> {
-    return uploadArtifact(this.uploads, { file, sha256, job, attempt });
+    const query = new URLSearchParams({ job, attempt });
+    return uploadArtifact(this.uploads, {
+      file,
+      sha256,
+      urlPath: `/api/worker/artifacts/${sha256}?${query}`,
+    });
   }
 
   async finish(job: string, request: FinishRequest): Promise<void> {

@@ -29,6 +29,8 @@ export class TestControlPlane {
   action: "continue" | "cancel" | "fenced" = "continue";
   fenced = false;
   refuseEvents = false;
+  /** The store takes no artifact now. */
+  storageFull = false;
   /** Events are answered without success and with this code, as over the socket. */
   ackCode: string | null = null;
   private server: Server | null = null;
@@ -44,8 +46,8 @@ export class TestControlPlane {
 
   async start(): Promise<void> {
     const server = createServer((request, response) => {
-      void this.answer(request).then(({ status, body }) => {
-        response.writeHead(status, { "content-type": "application/json" });
+      void this.answer(request).then(({ status, body, headers }) => {
+        response.writeHead(status, { "content-type": "application/json", ...headers });
         response.end(body === undefined ? "" : JSON.stringify(body));
       });
     });
@@ -60,7 +62,7 @@ export class TestControlPlane {
     this.server = null;
   }
 
-  private async answer(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
+  private async answer(request: IncomingMessage): Promise<Answer> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const bytes = Buffer.concat(chunks);
@@ -68,6 +70,8 @@ export class TestControlPlane {
     if (url.startsWith("/socket.io")) return { status: 404 };
     if (url.startsWith("/api/worker/artifacts/")) {
       if (this.fenced) return fencedAnswer;
+      if (request.method === "HEAD") return { status: 204, headers: { "upload-offset": "0" } };
+      if (this.storageFull) return fullAnswer;
       this.uploads.push({ path: url, bytes: bytes.length });
       return { status: 200, body: {} };
     }
@@ -92,6 +96,17 @@ export class TestControlPlane {
     return { status: 200, body: {} };
   }
 }
+
+interface Answer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+const fullAnswer = {
+  status: 507,
+  body: { error: { code: "STORAGE_FULL", message: "the disk is full", details: { neededBytes: 6 } } },
+};
 
 const fencedAnswer = {
   status: 409,

@@ -44,7 +44,7 @@ export type ClaimRequest = z.infer<typeof ClaimRequest>;
 export const CancelHint = z.object({ job: z.string() });
 export type CancelHint = z.infer<typeof CancelHint>;
 
-/** POST /api/worker/claim -> 200 ClaimedJob or 204; POST /api/worker/jobs/:id/heartbeat; PUT /api/worker/artifacts/:sha256?job=&attempt= */
+/** POST /api/worker/claim -> 200 ClaimedJob or 204; POST /api/worker/jobs/:id/heartbeat; uploads as in artifact-protocol.ts */
 export const ClaimedJob = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("calibration"),

@@ -4,13 +4,15 @@ import type { z } from "zod";
 
 /** An answer of the control plane that was not a success, or none at all (`status` 0). */
 export class HostRequestError extends Error {
+  readonly details: Record<string, unknown>;
   constructor(
     readonly status: number,
     readonly code: string | null,
     message: string,
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; details?: Record<string, unknown> },
   ) {
     super(message, options);
+    this.details = options?.details ?? {};
     this.name = "HostRequestError";
   }
   /** Worth asking again later: the control plane is away, busy or broken, and has refused nothing. */
@@ -87,11 +89,12 @@ export class HostClient {
     }
     if (response.statusCode < 400) return response;
     const body = safeJson(await response.body.text().catch(() => ""));
-    const { code, message } = errorIn(body);
+    const { code, message, details } = errorIn(body);
     throw new HostRequestError(
       response.statusCode,
       code,
       message ?? `${method} ${path} was answered ${response.statusCode}.`,
+      { details },
     );
   }
 
@@ -108,14 +111,24 @@ function safeJson(text: string): unknown {
   }
 }
 
-/** Errors come as {error: {code, message}} or {code, message}. */
-function errorIn(body: unknown): { code: string | null; message: string | null } {
-  if (typeof body !== "object" || body === null) return { code: null, message: null };
-  const record = body as Record<string, unknown>;
-  const inner =
-    typeof record.error === "object" && record.error !== null
-      ? (record.error as Record<string, unknown>)
-      : record;
+interface ErrorBody {
+  code: string | null;
+  message: string | null;
+  details: Record<string, unknown>;
+}
+
+/** Errors come as {error: {code, message, details}} or {code, message}. */
+function errorIn(body: unknown): ErrorBody {
+  if (!isRecord(body)) return { code: null, message: null, details: {} };
+  const inner = isRecord(body.error) ? body.error : body;
   const text = (value: unknown) => (typeof value === "string" ? value : null);
-  return { code: text(inner.code), message: text(inner.userMessage) ?? text(inner.message) };
+  return {
+    code: text(inner.code),
+    message: text(inner.userMessage) ?? text(inner.message),
+    details: isRecord(inner.details) ? inner.details : {},
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }

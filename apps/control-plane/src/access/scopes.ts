@@ -113,6 +113,10 @@ export function requireScope(actor: Actor, path: string): void {
       "FORBIDDEN",
       "A personal token cannot do this. Sign in with the password, in the console or with lifeboat login.",
     );
+  requireRole(actor, scope);
+}
+
+export function requireRole(actor: Actor, scope: Scope): void {
   if (mayUse(actor, scope)) return;
   if (actor.kind === "anonymous" && actor.refused) throw actor.refused;
   if (actor.kind !== "person") throw new HelmError("UNAUTHENTICATED", "Sign in first.");

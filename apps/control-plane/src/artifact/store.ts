@@ -1,95 +1,110 @@
-import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { HelmError } from "@helm/contracts";
+import { HelmError, Sha256 } from "@helm/contracts";
+import type { ByteRange } from "./range";
 
-export const SHA256 = /^[0-9a-f]{64}$/;
-const FILE = "mapper.safetensors";
-
-/** Files named by their digest. A file is visible only once it is whole, verified and on the disk. */
-export class ArtifactStore {
-  constructor(
-    private readonly directory: string,
-    private readonly maxBytes: number,
-  ) {}
-
-  path(sha256: string): string {
-    if (!SHA256.test(sha256)) throw new HelmError("BAD_REQUEST", "An artifact is named by 64 hex digits.");
-    return join(this.directory, sha256, FILE);
-  }
-
-  async size(sha256: string): Promise<number | null> {
-    const found = await stat(this.path(sha256)).catch(() => null);
-    return found?.isFile() ? found.size : null;
-  }
-
-  read(sha256: string, range: { start: number; end: number }): Readable {
-    return createReadStream(this.path(sha256), range);
-  }
-
-  /** Reads the whole stream and keeps nothing; refuses it where its digest is another one. Returns its length. */
-  async check(sha256: string, source: AsyncIterable<Buffer>): Promise<number> {
-    const hash = createHash("sha256");
-    let bytes = 0;
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      hash.update(chunk);
-    }
-    requireDigest(sha256, hash.digest("hex"), bytes);
-    return bytes;
-  }
-
-  /** Takes the whole stream; refuses it where its digest is another one. Returns its length in bytes. */
-  async write(sha256: string, source: AsyncIterable<Buffer>): Promise<number> {
-    const final = this.path(sha256);
-    const uploads = join(this.directory, "uploads");
-    await mkdir(uploads, { recursive: true });
-    const temporary = join(uploads, randomUUID());
-    try {
-      const { bytes, digest } = await writeHashed(temporary, source, this.maxBytes);
-      requireDigest(sha256, digest, bytes);
-      await mkdir(join(this.directory, sha256), { recursive: true });
-      await rename(temporary, final);
-      await syncDirectory(join(this.directory, sha256));
-      return bytes;
-    } finally {
-      await rm(temporary, { force: true });
-    }
-  }
+/** One unfinished upload: who brings it and what it claims to be. No two owners ever share bytes before a digest holds. */
+export interface UploadKey {
+  sha256: string;
+  /** Id of an attempt or of a person, never a name that somebody chose. */
+  owner: string;
 }
 
-function requireDigest(expected: string, found: string, bytes: number): void {
-  if (found === expected) return;
-  const sentence = "The upload does not have the digest it is named by.";
-  throw new HelmError("ARTIFACT_MISMATCH", sentence, { expected, found, bytes });
+export interface Chunk {
+  /** Where `source` begins; must be where the store stopped. */
+  offset: number;
+  /** Of the whole artifact. */
+  length: number;
+  source: Readable;
 }
 
-async function writeHashed(path: string, source: AsyncIterable<Buffer>, maxBytes: number) {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  const file = await open(path, "wx", 0o600);
-  try {
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      if (bytes > maxBytes)
-        throw new HelmError("BAD_REQUEST", "The artifact is larger than this server takes.", { maxBytes });
-      hash.update(chunk);
-      await file.writeFile(chunk);
-    }
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return { bytes, digest: hash.digest("hex") };
+export interface Appended {
+  offset: number;
+  /** True once all bytes are here, have the digest they are named by, and can be read. */
+  whole: boolean;
 }
 
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+export interface PartialUpload extends UploadKey {
+  bytes: number;
+  changedAt: Date;
+}
+
+/** What was stored under a digest, whether or not the database knows of it. */
+export interface StoredFile {
+  sha256: string;
+  bytes: number;
+}
+
+/**
+ * Bytes named by their sha256. Nothing is visible to `size` and `read` before it is whole, verified and durable.
+ * Errors of every verb: STORAGE_UNAVAILABLE; of writing also STORAGE_FULL, which leaves nothing half behind.
+ */
+export interface ArtifactStore {
+  readonly kind: "directory" | "s3";
+  /** The folder or bucket, as an operator would look for it. */
+  readonly place: string;
+  /** Null where it is not there. */
+  size(sha256: string): Promise<number | null>;
+  read(sha256: string, range: ByteRange): Promise<Readable>;
+  /** How much of an upload is here. Errors: UPLOAD_BUSY while another process still writes it. */
+  offset(upload: UploadKey): Promise<number>;
+  /**
+   * Appends as much as the source brings, and keeps it also where the source breaks. Errors: UPLOAD_OFFSET {expectedOffset},
+   * UPLOAD_BUSY, ARTIFACT_MISMATCH (everything is thrown away), the source's own error.
+   */
+  append(upload: UploadKey, chunk: Chunk): Promise<Appended>;
+  partials(): Promise<PartialUpload[]>;
+  /** Forgets an unfinished upload that nobody writes. */
+  discard(upload: UploadKey): Promise<void>;
+  /** Removes what a process that died left between two steps, where it is older than `before`. */
+  clean(before: Date): Promise<void>;
+  files(): Promise<StoredFile[]>;
+  /** Makes a stored file go; one that is gone is no error. */
+  remove(sha256: string): Promise<void>;
+  /** Null where the store does not say. */
+  freeBytes(): Promise<number | null>;
+}
+
+const OWNER = /^[A-Za-z0-9-]{1,80}$/;
+
+/** Names become paths and keys: nothing that is not ours gets that far. */
+export function requireSha256(sha256: string): string {
+  if (Sha256.safeParse(sha256).success) return sha256;
+  throw new HelmError("BAD_REQUEST", "An artifact is named by 64 hex digits.");
+}
+
+export function requireUploadKey({ sha256, owner }: UploadKey): void {
+  requireSha256(sha256);
+  if (!OWNER.test(owner)) throw new HelmError("BAD_REQUEST", "This is no owner of an upload.");
+}
+
+export function wrongOffset(expectedOffset: number, offset: number): HelmError {
+  return new HelmError(
+    "UPLOAD_OFFSET",
+    `The upload stands at ${expectedOffset} bytes, this body begins at ${offset}. Send from ${expectedOffset}.`,
+    { expectedOffset, offset },
+  );
+}
+
+export function busy(sentence: string, retryAfterMs: number): HelmError {
+  return new HelmError("UPLOAD_BUSY", sentence, { retryAfterMs });
+}
+
+export function mismatch(expected: string, found: string, bytes: number): HelmError {
+  const sentence = "The upload does not have the digest it is named by; it was thrown away.";
+  return new HelmError("ARTIFACT_MISMATCH", sentence, { expected, found, bytes });
+}
+
+export function tooLong(length: number): HelmError {
+  return new HelmError(
+    "BAD_REQUEST",
+    `The upload is longer than the ${length} bytes it was announced with.`,
+    {
+      length,
+    },
+  );
+}
+
+/** Leaves the source open where its reader stops early: the answer goes out on the same connection. */
+export function bytesOf(source: Readable): AsyncIterable<Buffer> {
+  return source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }

@@ -5,6 +5,8 @@ export interface BodyLimits {
   bodyMs: number;
   /** ... except an upload, which may take as long as it likes but must keep coming. */
   uploadStallMs: number;
+  /** ... at this pace at least, so that nobody holds a place with a trickle. */
+  uploadBytesPerSecond: number;
 }
 
 /**
@@ -18,12 +20,13 @@ export function boundBody(
   upload: boolean,
 ): void {
   if (req.complete) return;
+  const least = (limits.uploadBytesPerSecond * limits.uploadStallMs) / 1000;
   let seen = req.socket.bytesRead;
   const timer = upload
     ? setInterval(() => {
         // Bytes that wait for us to take them say that we are slow, not the sender.
         const waiting = req.readableLength > 0;
-        if (req.socket.bytesRead === seen && !waiting) cutOff(req, res);
+        if (req.socket.bytesRead - seen < least && !waiting) cutOff(req, res);
         seen = req.socket.bytesRead;
       }, limits.uploadStallMs)
     : setTimeout(() => cutOff(req, res), limits.bodyMs);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Role } from "@helm/contracts";
 import type { Context } from "../context";
 
 export interface EndpointCall {
@@ -9,11 +10,13 @@ export interface EndpointCall {
   url: URL;
 }
 
-/** `/jobs/:id` style path; the host kind that may call it, or "public". */
+/** `/jobs/:id` style path; the host kind that may call it, "person" from a role on, or "public". */
 export interface Endpoint {
-  method: "GET" | "POST" | "PUT";
+  method: "GET" | "HEAD" | "POST" | "PATCH";
   path: string;
-  caller: "public" | "worker" | "node";
+  caller: "public" | "worker" | "node" | "person";
+  /** Least role of a person. */
+  role?: Role;
   /** Takes a body of any length: its sender is bounded by keeping on, not by being done. */
   upload?: boolean;
   handle(call: EndpointCall): Promise<void>;

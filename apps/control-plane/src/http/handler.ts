@@ -4,6 +4,7 @@ import { HelmError } from "@helm/contracts";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import { toNodeHandler } from "better-auth/node";
 import { retryAfter } from "../access/rate-limit";
+import { requireRole } from "../access/scopes";
 import type { Auth } from "../auth/auth";
 import { readCaller } from "../auth/caller";
 import { ADDRESS_HEADER, REQUEST_ID_HEADER } from "../auth/own-headers";
@@ -21,6 +22,7 @@ import { requireOwnOrigin } from "./origin";
 import { sendError, setSecurityHeaders } from "./respond";
 
 const TRPC_BODY_BYTES = 256 * 1024;
+const DRAIN_MS = 5_000;
 
 interface Request extends IncomingMessage {
   requestId: string;
@@ -70,6 +72,7 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
       if (error.code === "INTERNAL")
         services.log.error({ ...fields, err: error.cause ?? error }, error.message);
       else services.log.info(fields, error.message);
+      if (!req.complete) drain(req, res);
       sendError(res, error, req.requestId);
     });
   };
@@ -96,9 +99,22 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
   async function endpointContext(req: Request, endpoint: Endpoint): Promise<Context> {
     if (endpoint.caller === "public")
       return contextFor(services, req.requestId, req.address, { kind: "anonymous" });
+    if (endpoint.caller === "person") {
+      requireOwnOrigin(req, services.config.origins);
+      const actor = await readCaller(services, auth, toHeaders(req), req.address);
+      requireRole(actor, endpoint.role ?? "admin");
+      return contextFor(services, req.requestId, req.address, actor);
+    }
     const host = await authenticateHost(services.db, bearerOf(req.headers.authorization), endpoint.caller);
     return contextFor(services, req.requestId, req.address, host);
   }
+}
+
+/** Who is refused in the middle of a body reads why only once he stops sending; he gets a moment for it. */
+function drain(req: IncomingMessage, res: ServerResponse): void {
+  if (!res.headersSent) res.setHeader("connection", "close");
+  req.resume();
+  res.once("finish", () => setTimeout(() => req.socket.destroy(), DRAIN_MS).unref());
 }
 
 function contextFor(

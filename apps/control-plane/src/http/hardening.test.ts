@@ -59,7 +59,11 @@ describe("a body that comes slowly", () => {
   it("may be long where it is an upload, as long as it keeps coming", async () => {
     const path = `/api/worker/artifacts/${"a".repeat(64)}?job=${randomUUID()}&attempt=${randomUUID()}`;
     const put = (length: number) =>
-      post(path, length, `authorization: Bearer ${worker.credential}\r\n`).replace("POST", "PUT");
+      post(
+        path,
+        length,
+        `authorization: Bearer ${worker.credential}\r\nupload-offset: 0\r\nupload-length: ${length}\r\n`,
+      ).replace("POST", "PATCH");
     expect(await sendRaw(put(1000), ["x"], 50)).toMatch(/^HTTP\/1.1 4\d\d /);
   });
 });

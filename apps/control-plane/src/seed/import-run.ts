@@ -40,7 +40,7 @@ async function importRun(
   }
   const { sha256, bytes } = run.result.artifact;
   if ((await services.artifacts.size(sha256)) === null)
-    await services.artifacts.write(sha256, run.readMapper());
+    await services.uploads.put(sha256, `seed-${randomUUID()}`, bytes, run.readMapper());
   const ctx = outsideTransaction({
     services,
     actor: { kind: "system", name: `seed ${scenario}` },

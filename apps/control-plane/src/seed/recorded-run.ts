@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { CalibrationEvent } from "@helm/contracts";
@@ -22,7 +23,7 @@ export interface RecordedRun extends z.infer<typeof Head> {
   started: Extract<CalibrationEvent, { type: "started" }>;
   result: Extract<CalibrationEvent, { type: "result" }>;
   events: CalibrationEvent[];
-  readMapper: () => AsyncIterable<Buffer>;
+  readMapper: () => Readable;
 }
 
 /** Null where no such run was recorded. Errors: a record that is not whole. */

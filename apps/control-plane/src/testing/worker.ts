@@ -145,9 +145,10 @@ export async function joinWorker(control: Pick<TestControlPlane, "request">, tok
         events: events.map((event, i) => ({ seq: from + i, event })),
       }),
     upload: (job: string, attempt: string, bytes: Buffer, name = sha256(bytes)) =>
-      control.request("PUT", `/api/worker/artifacts/${name}?job=${job}&attempt=${attempt}`, {
+      control.request("PATCH", `/api/worker/artifacts/${name}?job=${job}&attempt=${attempt}`, {
         body: bytes,
         bearer: credential,
+        headers: { "upload-offset": "0", "upload-length": String(bytes.length) },
       }),
     finish: (job: string, json: Record<string, unknown>) => post(`jobs/${job}/finish`, json),
     /** Takes every waiting inspection and answers with these facts. */

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { FallbackReason, type PairReadiness, type RoutingSnapshot, type SnapshotPair } from "@helm/contracts";
 import {
   ArtifactMismatch,
+  DiskFull,
   downloadArtifact,
   type HostClient,
   HostRequestError,
@@ -162,9 +163,13 @@ export class PairRoom {
     return null;
   }
 
-  /** Downloads until it is there; a control plane that is away is waited for, a wrong artifact is not. */
+  /**
+   * Downloads until it is there; a control plane that is away and a full disk are waited for. A part that had gone bad on
+   * this disk was thrown away, so a wrong artifact is asked for once more, whole.
+   */
   private async fetch(pair: SnapshotPair, signal: AbortSignal): Promise<void> {
     const sha256 = pair.mapper_sha256 ?? "";
+    let again = true;
     for (let wait = FIRST_RETRY_MS; ; wait = Math.min(LONGEST_RETRY_MS, wait * 2)) {
       try {
         await downloadArtifact(this.settings.artifacts, {
@@ -175,7 +180,16 @@ export class PairRoom {
         });
         return;
       } catch (error) {
-        if (!(error instanceof HostRequestError) || !error.retriable) throw error;
+        if (error instanceof ArtifactMismatch && again) {
+          again = false;
+          this.log.warn(
+            { err: error, mapper: sha256 },
+            "a part of the mapper was damaged; it is fetched anew",
+          );
+          continue;
+        }
+        const passing = error instanceof DiskFull || (error instanceof HostRequestError && error.retriable);
+        if (!passing) throw error;
         this.log.warn({ err: error, mapper: sha256 }, "the mapper could not be fetched yet");
       }
       await pause(wait, undefined, { signal });
