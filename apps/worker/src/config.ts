@@ -1,6 +1,13 @@
 import { hostname } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { findCheckout, type HubConfig, HubEnvironment, parseEnvironment, readHub } from "@helm/host";
+import {
+  findCheckout,
+  type HubConfig,
+  HubEnvironment,
+  type OutboxLimits,
+  parseEnvironment,
+  readHub,
+} from "@helm/host";
 import { z } from "zod";
 
 const Environment = z.object({
@@ -16,6 +23,12 @@ const Environment = z.object({
   HELM_WORKER_NAME: z.string().min(1).max(80).default(hostname().slice(0, 80)),
   HELM_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
   HELM_PARENT_PID: z.coerce.number().int().positive().optional(),
+  /** Bytes of events that wait while the control plane is away; a quarter more is kept for those that decide the run. */
+  HELM_OUTBOX_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(64 * 1024)
+    .default(256 * 1024 ** 2),
   HELM_POLL_MS: z.coerce.number().int().min(100).max(60_000).default(5000),
 });
 
@@ -34,6 +47,7 @@ export interface WorkerConfig {
   logLevel: string;
   parentPid: number | undefined;
   pollMs: number;
+  outbox: OutboxLimits;
 }
 
 /** The environment, read once. Errors: one sentence that names every wrong variable. */
@@ -58,5 +72,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
     logLevel: given.HELM_LOG_LEVEL,
     parentPid: given.HELM_PARENT_PID,
     pollMs: given.HELM_POLL_MS,
+    outbox: {
+      maxBytes: given.HELM_OUTBOX_MAX_BYTES,
+      reserveBytes: Math.ceil(given.HELM_OUTBOX_MAX_BYTES / 4),
+    },
   };
 }

@@ -59,7 +59,7 @@ async function upload(record: JobRecord, context: DeliveryContext): Promise<void
       "ARTIFACT_GONE",
       "The mapper's file was gone before it could be uploaded. Calibrate again.",
     );
-    await saveRecord(record);
+    await saveRecord(record).catch(() => undefined);
     return;
   }
   await untilAnswered(
@@ -73,7 +73,7 @@ async function upload(record: JobRecord, context: DeliveryContext): Promise<void
 async function fail(record: JobRecord, error: unknown, code: string, what: string): Promise<void> {
   if (!isRefused(error)) throw error;
   setFailed(record, code, `${what}: ${(error as Error).message}`);
-  await saveRecord(record);
+  await saveRecord(record).catch(() => undefined);
 }
 
 function setFailed(record: JobRecord, code: string, message: string): void {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { CalibrationEvent, FinishRequest } from "@helm/contracts";
-import { Outbox, writeFileAtomic } from "@helm/host";
+import { Outbox, type OutboxLimits, writeFileAtomic } from "@helm/host";
 import { z } from "zod";
 
 /** What outlives the worker's own death of a job: who it was, how it ended, and what is still to be uploaded. */
@@ -23,9 +23,15 @@ export interface JobRecord {
 
 const FILE = "job.json";
 
-export async function createRecord(directory: string, job: string, attempt: string): Promise<JobRecord> {
+/** Errors: OutboxError and the like, where the disk takes nothing. */
+export async function createRecord(
+  directory: string,
+  job: string,
+  attempt: string,
+  limits?: OutboxLimits,
+): Promise<JobRecord> {
   const name = createHash("sha256").update(`${job}|${attempt}`).digest("hex").slice(0, 32);
-  const outbox = await Outbox.open(directory, name, (value) => CalibrationEvent.parse(value));
+  const outbox = await Outbox.open(directory, name, (value) => CalibrationEvent.parse(value), limits);
   const record: JobRecord = { job, attempt, finish: null, artifact: null, outbox };
   await saveRecord(record);
   return record;
@@ -37,15 +43,27 @@ export async function saveRecord(record: JobRecord): Promise<void> {
   await writeFileAtomic(join(record.outbox.folder, FILE), JSON.stringify({ job, attempt, finish, artifact }));
 }
 
-/** Jobs of an earlier life of this worker. One that had not ended ends now: its process is gone. */
-export async function leftRecords(directory: string): Promise<JobRecord[]> {
+/**
+ * Jobs of an earlier life of this worker. One that had not ended ends now: its process is gone. What cannot be understood
+ * is moved aside to `<directory>-unreadable`, and told, so that it keeps no worker from starting.
+ */
+export async function leftRecords(
+  directory: string,
+  tell: (name: string) => void = () => {},
+): Promise<JobRecord[]> {
   const found: JobRecord[] = [];
   for (const name of await Outbox.left(directory)) {
     const outbox = await Outbox.open(directory, name, (value) => CalibrationEvent.parse(value));
-    const text = await readFile(join(outbox.folder, FILE), "utf8").catch(() => null);
-    const parsed = text === null ? null : Record.safeParse(JSON.parse(text));
-    if (!parsed?.success) {
-      await outbox.discard();
+    const parsed = Record.safeParse(
+      await readFile(join(outbox.folder, FILE), "utf8")
+        .then(JSON.parse)
+        .catch(() => null),
+    );
+    if (!parsed.success) {
+      await outbox.close();
+      await mkdir(`${directory}-unreadable`, { recursive: true, mode: 0o700 });
+      await rename(outbox.folder, join(`${directory}-unreadable`, `${name}-${Date.now()}`));
+      tell(name);
       continue;
     }
     found.push({ ...parsed.data, finish: parsed.data.finish ?? restarted(parsed.data.attempt), outbox });

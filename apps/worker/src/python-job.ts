@@ -67,8 +67,15 @@ export async function startPythonJob(
 function mendLog(line: unknown): unknown {
   const { type, message } = (line ?? {}) as { type?: unknown; message?: unknown };
   return type === "log" && typeof message === "string"
-    ? { ...(line as object), message: mendText(message) }
+    ? { ...(line as object), message: mendText(shorten(message)) }
     : line;
+}
+
+const LONGEST_LOG = 16_384;
+
+function shorten(message: string): string {
+  if (message.length <= LONGEST_LOG) return message;
+  return `${message.slice(0, LONGEST_LOG)} ... (${message.length - LONGEST_LOG} characters more)`;
 }
 
 /** Where the lost event is one that the verdict is made of. */

@@ -64,7 +64,7 @@ export class Relay {
         continue;
       }
       const ack = await untilAnswered(
-        () => controlPlane.events({ job, attempt, events }),
+        () => controlPlane.events({ job, attempt, events, sent_at: new Date().toISOString() }),
         this.bell,
         this.stopped.signal,
       );

@@ -9,12 +9,15 @@ import {
   mendText,
   optionFlags,
 } from "@helm/contracts";
-import { hubEnvironment, type PythonHome } from "@helm/host";
+import { hubEnvironment, type Logger, type OutboxError, type PythonHome } from "@helm/host";
 import { z } from "zod";
 import type { WorkerConfig } from "./config";
+import { isFenced } from "./control-plane";
 import { type DeliveryContext, deliver } from "./deliver";
+import { EventQueue } from "./event-queue";
 import { Heartbeat, type Order } from "./heartbeat";
 import { createRecord, type JobRecord, saveRecord } from "./job-record";
+import { Bell, untilAnswered } from "./patience";
 import { type JobEnd, type PythonJob, startPythonJob } from "./python-job";
 import { Relay } from "./relay";
 import { NotAllowed, resolveCorpus, resolveModel } from "./roots";
@@ -39,17 +42,31 @@ const SHUTDOWN_GRACE_MS = 4000;
 
 const graceFor = (order: Order | "shutdown") => (order === "shutdown" ? SHUTDOWN_GRACE_MS : GRACE_MS);
 
-/** Runs one claimed calibration to its end and delivers it. `afterJob` is called once its processes are gone. */
+export interface JobHooks {
+  /** Called with the process group that computes. */
+  onJob(pid: number): Promise<void>;
+  /** Called once its processes are gone. */
+  afterJob(): Promise<void>;
+}
+
+/** Runs one claimed calibration to its end and delivers it. */
 export async function runCalibration(
   job: CalibrationJob,
   context: RunContext,
-  afterJob: () => Promise<void>,
+  hooks: JobHooks,
 ): Promise<void> {
   const { controlPlane, log, config } = context;
-  const record = await createRecord(join(config.stateDir, "outbox"), job.id, job.attempt);
+  const record = await createRecord(
+    join(config.stateDir, "outbox"),
+    job.id,
+    job.attempt,
+    config.outbox,
+  ).catch((error: unknown) => refuseJob(job, context, error));
+  if (!record) return;
   const relay = new Relay(record.outbox, { job: job.id, attempt: job.attempt, controlPlane }, log);
   let running: PythonJob | null = null;
   let order: Order | "shutdown" | null = null;
+  let full: OutboxError | null = null as OutboxError | null;
   const obey = (given: Order | "shutdown") => {
     order ??= given;
     void running?.stop(graceFor(given));
@@ -65,22 +82,31 @@ export async function runCalibration(
   context.signal.addEventListener("abort", shutdown, { once: true });
   context.onRunning({ job: job.id, beat: () => heart.now(), wake: () => relay.wake() });
   try {
+    const queue = new EventQueue(record.outbox, (error) => {
+      log.error({ err: error, job: job.id }, "the outbox takes no more: the run is ended");
+      full ??= error;
+      void running?.stop(GRACE_MS);
+    });
     const emit = (event: CalibrationEvent) => {
-      record.outbox.append(withoutPaths(event));
+      queue.add(withoutPaths(event));
       relay.wake();
     };
     const end = await attemptRun(job, context, emit, (started) => {
       running = started;
+      hooks
+        .onJob(started.pid)
+        .catch((error: unknown) => log.warn({ err: error }, "the lease does not name the job"));
       if (order) void started.stop(graceFor(order));
     });
-    await afterJob();
+    await hooks.afterJob();
+    queue.sayWhatIsMissing();
     log.info({ job: job.id, end: end.kind }, "job ended");
     if (order === "fenced") {
       relay.abandon();
       await record.outbox.discard();
       return;
     }
-    await conclude(record, end, order);
+    await conclude(record, full ? outboxFull(full) : end, order, log);
     await deliver(record, context, relay);
   } finally {
     heart.stop();
@@ -144,12 +170,54 @@ function withoutPaths(event: CalibrationEvent): CalibrationEvent {
   return { ...event, artifact: { ...event.artifact, path: `${event.artifact.sha256}/mapper.safetensors` } };
 }
 
-/** Writes down how the job ended before anything is sent. */
-async function conclude(record: JobRecord, end: JobEnd, order: Order | "shutdown" | null): Promise<void> {
+/** A run that cannot be written down is not begun: it ends at once, with the reason. */
+async function refuseJob(
+  job: CalibrationJob,
+  { controlPlane, log, giveUp }: RunContext,
+  error: unknown,
+): Promise<null> {
+  log.error({ err: error, job: job.id }, "a claimed run cannot be written down");
+  const full = ["ENOSPC", "EDQUOT", "DISK_FULL"].includes(String((error as { code?: unknown }).code));
+  const code = full ? "WORKER_DISK_FULL" : "WORKER_DISK_FAILED";
+  const message = full
+    ? "The disk of the worker's state folder is full. Make room there, then start the run again."
+    : "The worker's state folder cannot be written; its log says why. Mend it, then start the run again.";
+  const finish = {
+    attempt: job.attempt,
+    outcome: "failed" as const,
+    code,
+    message,
+    exit_code: ExitCode.resources,
+  };
+  await untilAnswered(() => controlPlane.finish(job.id, finish), new Bell(), giveUp).catch(
+    (refused: unknown) => {
+      if (!isFenced(refused)) throw refused;
+    },
+  );
+  return null;
+}
+
+function outboxFull(error: OutboxError): JobEnd {
+  const message = `The control plane was away for so long that this run's events filled the worker's outbox. ${error.message} Raise HELM_OUTBOX_MAX_BYTES there, or start the run again.`;
+  return { kind: "failed", code: error.code, message, exitCode: ExitCode.resources };
+}
+
+/** Writes down how the job ended before anything is sent. A full disk does not keep it from being sent. */
+async function conclude(
+  record: JobRecord,
+  end: JobEnd,
+  order: Order | "shutdown" | null,
+  log: Logger,
+): Promise<void> {
   record.finish = finishOf(record.attempt, end, order);
   if (end.kind === "fitted")
     record.artifact = { sha256: end.result.artifact.sha256, path: end.result.artifact.path };
-  await saveRecord(record);
+  await saveRecord(record).catch((error: unknown) => {
+    log.error(
+      { err: error, job: record.job },
+      "how a run ended cannot be written down; it is sent from memory",
+    );
+  });
 }
 
 function finishOf(attempt: string, end: JobEnd, order: Order | "shutdown" | null): FinishRequest {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClaimedJob, EventBatch, FinishRequest } from "@helm/contracts";
-import { createLogger, type PythonHome } from "@helm/host";
+import { createLogger, OUTBOX_LIMITS, type PythonHome } from "@helm/host";
 import { onTestFinished } from "vitest";
 import type { WorkerConfig } from "./config";
 import type { WorkerOptions } from "./worker";
@@ -164,6 +164,7 @@ export async function workerOptions(
     logLevel: "info",
     parentPid: undefined,
     pollMs: 200,
+    outbox: OUTBOX_LIMITS,
   };
   return {
     config,

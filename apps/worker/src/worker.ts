@@ -64,8 +64,14 @@ export async function work(options: WorkerOptions): Promise<void> {
     running = run;
   };
   const context: RunContext = { config, python, controlPlane, log, signal, giveUp: giveUp.signal, onRunning };
+  const tellUnreadable = (name: string) =>
+    log.error(
+      { outbox: name },
+      "an earlier job's notes cannot be read; they were moved aside, and the run will be LOST",
+    );
   try {
-    for (const record of await leftRecords(join(config.stateDir, "outbox"))) await deliver(record, context);
+    for (const record of await leftRecords(join(config.stateDir, "outbox"), tellUnreadable))
+      await deliver(record, context);
     let told = "";
     while (!signal.aborted) {
       const outcome = await claimAndRun(options, context);
@@ -91,6 +97,7 @@ async function claimAndRun(options: WorkerOptions, context: RunContext): Promise
     models: await listModels(config.modelRoots),
     corpora: await listCorpora(config.corporaRoot, config.hub),
     devices: [hardware.device],
+    at: new Date().toISOString(),
   };
   if (!taken.ok) {
     const { holder } = taken;
@@ -102,7 +109,11 @@ async function claimAndRun(options: WorkerOptions, context: RunContext): Promise
     if (!job) return taken.ok ? "idle" : "waiting for the device";
     log.info({ job: job.id, kind: job.kind, attempt: job.attempt_number }, "claimed");
     if (job.kind === "inspection") await runInspection(job, context);
-    else await runCalibration(job, context, release);
+    else
+      await runCalibration(job, context, {
+        afterJob: release,
+        onJob: (pid) => (taken.ok ? taken.lease.noteJob(pid) : Promise.resolve()),
+      });
     return "ran";
   } catch (error) {
     if (isRevoked(error))

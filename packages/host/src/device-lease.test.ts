@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { acquireDeviceLease } from "./device-lease";
 import { processStart } from "./process-identity";
 import { temporaryFolder } from "./testing";
@@ -57,4 +57,57 @@ it("is taken over from a pid that now belongs to another process, and from a fil
 
 it("refuses names that are no device", async () => {
   await expect(acquireDeviceLease({ directory: "/tmp", device: "../cpu", purpose: "x" })).rejects.toThrow();
+});
+
+it("is taken over from a killed holder only after what it left computing was ended, children too", async () => {
+  const directory = await temporaryFolder();
+  // A double of a Python job: leads a group of its own, has a child, and minds no SIGTERM.
+  const job = spawn("sh", ["-c", "trap '' TERM; sleep 60 & echo $!; wait"], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const child = Number(String(await new Promise((resolve) => job.stdout.once("data", resolve))).trim());
+  const pid = job.pid ?? 0;
+  const dead = { pid: 1, started: "0@gone", purpose: "calibration", since: "2020-01-01T00:00:00Z" };
+  const left = { pid, started: processStart(pid) };
+  await writeFile(join(directory, "cpu.lease"), JSON.stringify({ ...dead, job: left }));
+  const taken = await take(directory);
+  expect(taken.ok).toBe(true);
+  expect(processStart(pid)).toBeNull();
+  await expect.poll(() => processStart(child)).toBeNull();
+});
+
+it("leaves alone a process that got the pid of a job that is gone", async () => {
+  const directory = await temporaryFolder();
+  const stranger = spawn("sleep", ["30"], { detached: true });
+  const pid = stranger.pid ?? 0;
+  const dead = { pid: 1, started: "0@gone", purpose: "calibration", since: "" };
+  await writeFile(
+    join(directory, "cpu.lease"),
+    JSON.stringify({ ...dead, job: { pid, started: "12@elsewhere" } }),
+  );
+  expect((await take(directory)).ok).toBe(true);
+  expect(processStart(pid)).not.toBeNull();
+  stranger.kill("SIGKILL");
+});
+
+it("keeps its job's group in its file, is still its own, and says so to who asks", async () => {
+  const directory = await temporaryFolder();
+  const first = await take(directory);
+  const job = spawn("sleep", ["30"], { detached: true });
+  if (first.ok) await first.lease.noteJob(job.pid ?? 0);
+  expect(await take(directory)).toMatchObject({ ok: false, holder: { job: { pid: job.pid } } });
+  if (first.ok) await first.lease.release();
+  job.kill("SIGKILL");
+  expect(await readdir(directory)).toEqual([]);
+});
+
+it.each([-5, 5])("is the same with a clock set by %i hours while it is held", async (hours) => {
+  const directory = await temporaryFolder();
+  const first = await take(directory);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hours * 3_600_000 });
+  expect((await take(directory)).ok).toBe(false);
+  if (first.ok) await first.lease.release();
+  expect((await take(directory)).ok).toBe(true);
+  vi.useRealTimers();
 });

@@ -8,7 +8,8 @@ export function processStart(pid: number): string | null {
       const text = readFileSync(`/proc/${pid}/stat`, "utf8");
       // The command, in brackets, may hold spaces; fields are counted after it. State Z is a process already dead.
       const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-      return fields[0] === "Z" ? null : (fields[19] ?? null);
+      // Counted from the boot, so the boot belongs to it.
+      return fields[0] === "Z" || !fields[19] ? null : `${fields[19]}@${bootId()}`;
     } catch {
       return null;
     }
@@ -19,4 +20,32 @@ export function processStart(pid: number): string | null {
   } catch {
     return null;
   }
+}
+
+let boot: string | undefined;
+
+function bootId(): string {
+  if (boot === undefined) {
+    try {
+      boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
+    } catch {
+      boot = "";
+    }
+  }
+  return boot;
+}
+
+/** Ends a process group that a dead holder left, if it is still the one that `started` names; waits until it is gone. */
+export async function endGroup(pid: number, started: string, patienceMs = 5_000): Promise<boolean> {
+  const lives = () => processStart(pid) === started;
+  if (!lives()) return true;
+  for (const deadline = Date.now() + patienceMs; lives() && Date.now() < deadline; ) {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return !lives();
 }

@@ -80,7 +80,8 @@ export async function runPython(
   extra: Record<string, string> = {},
 ): Promise<PythonRun> {
   const child = await spawnGroup(home.python, ["-m", "lifeboat_kv", ...args], {
-    env: { ...pythonEnvironment(home), ...extra },
+    // A job must not go on for nobody where this process is killed.
+    env: { ...pythonEnvironment(home), LIFEBOAT_PARENT_PID: String(process.pid), ...extra },
   });
   const lines = [
     eachLine(child.stdout, (line) => handleLine(line, handlers)),

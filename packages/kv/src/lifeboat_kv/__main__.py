@@ -14,6 +14,7 @@ from .compare.command import add_parser as add_methods
 from .errors import EXIT_FAILED, EXIT_INTERRUPTED, HelmError
 from .evaluate.command import add_parser as add_evaluate
 from .events import Events
+from .host.parent import end_with_parent
 from .host.resources import as_resource_error
 from .measure_commands import add_parsers as add_measures
 
@@ -31,6 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    end_with_parent(os.environ.get("LIFEBOAT_PARENT_PID"))
     events = Events()
     try:
         arguments.run(arguments, events)
