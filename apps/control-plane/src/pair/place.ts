@@ -3,6 +3,7 @@ import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { databaseNow } from "../database-clock";
 import { isConnected } from "../host/list";
 
 export const PlacementInput = z.object({ id: z.uuid() });
@@ -115,6 +116,7 @@ async function placementOf(ctx: Context, pair: Pair): Promise<z.infer<typeof Pla
     where: { kind: "node", revokedAt: null },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
+  const now = await databaseNow(ctx.db);
   const developmentOnly = pair.control || pair.mappers.some((mapper) => mapper.developmentOnly);
   const placed = pair.placements.length > 0;
   const on = new Set(pair.placements.map(({ nodeId }) => nodeId));
@@ -132,7 +134,7 @@ async function placementOf(ctx: Context, pair: Pair): Promise<z.infer<typeof Pla
       return {
         id: host.id,
         name: host.name,
-        connected: isConnected(host),
+        connected: isConnected(host, now),
         development,
         here: may && (!placed || on.has(host.id)),
         refusedBecause: may

@@ -1,6 +1,7 @@
 import { AccessList } from "@helm/contracts";
 import type { z } from "zod";
 import type { Context } from "../context";
+import { databaseNow } from "../database-clock";
 import { isConnected } from "../host/list";
 import { compileRouting } from "./compile-routing";
 import { diffRouting } from "./diff-routing";
@@ -23,6 +24,7 @@ export async function readSnapshotState(ctx: Context): Promise<z.infer<typeof Sn
     include: { nodeState: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
+  const now = await databaseNow(ctx.db);
   return {
     generation,
     createdAt: newest?.createdAt ?? null,
@@ -33,7 +35,7 @@ export async function readSnapshotState(ctx: Context): Promise<z.infer<typeof Sn
       return {
         id: host.id,
         name: host.name,
-        connected: isConnected(host),
+        connected: isConnected(host, now),
         acked: host.nodeState?.ackedGeneration ?? 0,
         active: host.nodeState?.activeGeneration ?? 0,
         answer: answer ? { ok: answer.ok, reason: answer.reason, kept: answer.kept, at: answer.at } : null,
