@@ -12,8 +12,8 @@ _GRACE_SECONDS = 5.0
 
 
 def end_with_parent(parent: str | None, look: float = _LOOK_SECONDS, grace: float = _GRACE_SECONDS) -> None:
-    """Watches process `parent`: once it is not this one's parent any more, ends as if asked to, and then by force,
-    together with its whole group where it leads one. Does nothing for None or for what is no number."""
+    """Watches process `parent`: once it is not this one's parent any more, ends as if asked to, then by force
+    and with its whole group where it leads one. Does nothing for None or for what is no number."""
     if parent is None or not parent.isdigit():
         return
     threading.Thread(target=_watch, args=(int(parent), look, grace), name="parent-watch", daemon=True).start()
