@@ -13,11 +13,11 @@ import {
 import { checkModels } from "./helm/check";
 import { doctor } from "./helm/doctor";
 import { evaluate } from "./helm/evaluate/command";
-import { listNodes, listWorkers } from "./helm/fleet";
 import { inspect } from "./helm/inspect";
 import { createKey, listKeys, revokeKey } from "./helm/key";
 import { ladder } from "./helm/ladder/command";
 import { listPairs, registerPair } from "./helm/pair";
+import { addRouting } from "./helm/routing/command";
 import { setHelm, showSetting } from "./helm/setting";
 import { createTenant, listTenants, setTenant } from "./helm/tenant";
 import { login, logout } from "./server/login";
@@ -108,10 +108,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
     createKey(c, t, name, typeof o.expires === "string" ? o.expires : undefined),
   ).option("--expires <date>", "when it ends by itself");
   verb(key, "revoke <id>", "end a key for good", (c, [id = ""]) => revokeKey(c, id));
-  verb(helm.command("node").description("hosts that serve"), "list", "every node", (c) => listNodes(c));
-  verb(helm.command("worker").description("hosts that calibrate"), "list", "every worker", (c) =>
-    listWorkers(c),
-  );
+  addRouting(helm, pair, verb);
   const setting = helm.command("setting").description("the switch");
   verb(setting, "show", "what is set", (c) => showSetting(c));
   verb(setting, "enable", "switch Helm on", (c) => setHelm(c, true));
