@@ -119,7 +119,6 @@ async function placementOf(ctx: Context, pair: Pair): Promise<z.infer<typeof Pla
   const now = await databaseNow(ctx.db);
   const developmentOnly = pair.control || pair.mappers.some((mapper) => mapper.developmentOnly);
   const placed = pair.placements.length > 0;
-  const now = await databaseNow(ctx.db);
   const on = new Set(pair.placements.map(({ nodeId }) => nodeId));
   const name = `${pair.source.name} -> ${pair.target.name}`;
   return {
