@@ -1,7 +1,6 @@
 import { METHODS } from "@helm/contracts";
 import { Command, Option } from "commander";
 import { readConfig } from "./config";
-import type { Context } from "./context";
 import { addAudit } from "./helm/audit";
 import { calibrate } from "./helm/calibrate/command";
 import {
@@ -17,19 +16,16 @@ import { inspect } from "./helm/inspect";
 import { createKey, listKeys, revokeKey } from "./helm/key";
 import { ladder } from "./helm/ladder/command";
 import { listPairs, registerPair } from "./helm/pair";
+import { addPerson } from "./helm/person";
 import { addRouting } from "./helm/routing/command";
 import { setHelm, showSetting } from "./helm/setting";
 import { createTenant, listTenants, setTenant } from "./helm/tenant";
+import { addToken } from "./helm/token";
 import { login, logout } from "./server/login";
+import { whoami } from "./server/whoami";
 import { Screen } from "./terminal/screen";
 import { wrap } from "./terminal/style";
-
-/** A verb that resolves to a number gives the exit code; any other has succeeded. */
-export type Verb = (
-  context: Context,
-  args: string[],
-  options: Record<string, string | boolean | undefined>,
-) => Promise<unknown>;
+import type { AddVerb } from "./verb";
 
 /** The whole command line. `finish` gets the exit code of the verb that ran. */
 export function createProgram(finish: (exitCode: number) => void): Command {
@@ -40,7 +36,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
     .showHelpAfterError("(--help shows what can be given)");
   program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "lifeboat: ")) });
 
-  const verb = (parent: Command, usage: string, description: string, run: Verb): Command =>
+  const verb: AddVerb = (parent, usage, description, run) =>
     parent
       .command(usage)
       .description(description)
@@ -58,10 +54,13 @@ export function createProgram(finish: (exitCode: number) => void): Command {
     login(c, url, {
       email: typeof o.email === "string" ? o.email : undefined,
       passwordStdin: o.passwordStdin === true,
+      token: typeof o.token === "string" ? o.token : undefined,
     }),
   )
     .option("--email <email>", "who signs in")
-    .option("--password-stdin", "read the password from standard input");
+    .option("--password-stdin", "read the password from standard input")
+    .option("--token <->", "with a personal token instead, read from standard input (--token -)");
+  verb(program, "whoami", "who the server takes you for, and by what", (c) => whoami(c));
   verb(program, "logout", "end the session on the server and forget the sign-in", (c) => logout(c));
 
   const helm = program.command("helm").description("Helm: pairs, calibrations, routing");
@@ -109,6 +108,8 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   ).option("--expires <date>", "when it ends by itself");
   verb(key, "revoke <id>", "end a key for good", (c, [id = ""]) => revokeKey(c, id));
   addRouting(helm, pair, verb);
+  addPerson(helm, verb);
+  addToken(helm, verb);
   const setting = helm.command("setting").description("the switch");
   verb(setting, "show", "what is set", (c) => showSetting(c));
   verb(setting, "enable", "switch Helm on", (c) => setHelm(c, true));
@@ -117,10 +118,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   return program;
 }
 
-function addCalibrate(
-  helm: Command,
-  verb: (parent: Command, usage: string, description: string, run: Verb) => Command,
-): void {
+function addCalibrate(helm: Command, verb: AddVerb): void {
   verb(helm, "calibrate", "fit a mapper for a pair and score it against the gate", (c, _, o) =>
     calibrate(c, o),
   )
@@ -150,10 +148,7 @@ function addCalibrate(
     .addHelpText("after", methodHelp);
 }
 
-function addEvaluate(
-  helm: Command,
-  verb: (parent: Command, usage: string, description: string, run: Verb) => Command,
-): void {
+function addEvaluate(helm: Command, verb: AddVerb): void {
   verb(helm, "evaluate", "tasks of lm-evaluation-harness, answered from transferred caches", (c, _, o) =>
     evaluate(c, o),
   )
@@ -171,10 +166,7 @@ function addEvaluate(
     .option("--record", "store the result on the server, under its mapper");
 }
 
-function addLadder(
-  helm: Command,
-  verb: (parent: Command, usage: string, description: string, run: Verb) => Command,
-): void {
+function addLadder(helm: Command, verb: AddVerb): void {
   verb(helm, "ladder", "twice as many clients at once on each rung, until one breaks a rule", (c, _, o) =>
     ladder(c, o),
   )

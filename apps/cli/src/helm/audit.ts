@@ -3,9 +3,9 @@ import { csvLine } from "@helm/contracts";
 import { type Command, Option } from "commander";
 import type { Context } from "../context";
 import { Failure } from "../failure";
-import type { Verb } from "../program";
 import { isAbsence, requireServer, type Server } from "../server/client";
 import { printable } from "../terminal/style";
+import type { AddVerb } from "../verb";
 
 type Row = Awaited<ReturnType<Server["audit"]["list"]["query"]>>["rows"][number];
 type Filter = NonNullable<Parameters<Server["audit"]["list"]["query"]>[0]>;
@@ -15,10 +15,7 @@ const FOLLOW_MS = 2_000;
 /** A transaction's rows carry the moment it began: what commits late is still found this far back. */
 const OVERLAP_MS = 60_000;
 
-export function addAudit(
-  helm: Command,
-  verb: (parent: Command, usage: string, what: string, run: Verb) => Command,
-) {
+export function addAudit(helm: Command, verb: AddVerb) {
   const audit = helm.command("audit").description("who changed what");
   verb(audit, "list", "newest first; every filter narrows it", (c, _, o) => listAudit(c, o))
     .option("--actor <name>", "who: an email, or as the list names it")

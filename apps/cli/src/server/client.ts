@@ -68,7 +68,7 @@ export function toFailure(error: TRPCClientError<AppRouter>): Failure {
   }
   const { code, userMessage, details, requestId } = parsed.data.helm;
   const next: Record<string, string> = {
-    UNAUTHENTICATED: " Run lifeboat login.",
+    UNAUTHENTICATED: " Run lifeboat login, or set LIFEBOAT_TOKEN.",
     INTERNAL: ` Request ${requestId}; the server's log has the rest.`,
   };
   const stated = typeof details.exitCode === "number" ? details.exitCode : null;

@@ -1,21 +1,24 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import { TOKEN_PREFIX } from "@helm/contracts";
 import { HostClient, HostRequestError } from "@helm/host";
 import { z } from "zod";
 import type { Context } from "../context";
 import { Failure, usage } from "../failure";
-import { readSession, removeSession, type Session, writeSession } from "./session-file";
+import { connect } from "./client";
+import { readSession, removeSession, type Session, UnreadableSession, writeSession } from "./session-file";
 
 /** Signs in with e-mail and password and keeps the session's token for its owner alone. */
 export async function login(
   context: Context,
   address: string,
-  options: { email?: string; passwordStdin?: boolean },
+  options: { email?: string; passwordStdin?: boolean; token?: string },
 ): Promise<void> {
   const { config, screen } = context;
   const url = z.url().safeParse(address);
   if (!url.success) throw usage(`${address} is no address such as http://127.0.0.1:3000.`);
   const origin = new URL(url.data).origin;
+  if (options.token !== undefined) return loginByToken(context, origin, options.token);
   const email = options.email ?? (await ask("E-mail: ", false));
   const password = options.passwordStdin ? await readAll(process.stdin) : await ask("Password: ", true);
   const token = await signIn(origin, email, password);
@@ -23,15 +26,42 @@ export async function login(
   screen.answer({ type: "login", url: origin, email }, () => [`Signed in to ${origin} as ${email}.`]);
 }
 
+/** Keeps a personal token, once the server has said whose it is. Never from the command line: others can read that. */
+async function loginByToken({ config, screen }: Context, origin: string, given: string): Promise<void> {
+  if (given !== "-")
+    throw usage("A token on the command line can be read by others. Pipe it in, and give --token -.");
+  const token = (await readAll(process.stdin)).trim();
+  if (!token.startsWith(TOKEN_PREFIX))
+    throw usage(`That is no personal token: one begins with ${TOKEN_PREFIX}. Nothing was stored.`);
+  const { email } = await connect({ url: origin, token }).account.get.query();
+  await writeSession(config.sessionFile, { url: origin, token, email });
+  screen.answer({ type: "login", url: origin, email }, () => [
+    `${origin} takes this token for ${email}. It is kept for you alone.`,
+  ]);
+}
+
 /**
  * Ends the session on the server and forgets it here. The token leaves this computer either way; a server that could
  * not be told is a failure, since the session lives on there.
  */
 export async function logout({ config, screen }: Context): Promise<void> {
-  const session = await readSession(config.sessionFile).catch(() => null);
+  const session = await readSession(config.sessionFile).catch((error: unknown) => {
+    if (!(error instanceof UnreadableSession)) throw error;
+    throw new Failure(
+      1,
+      "SESSION_UNREADABLE",
+      `${error.message} If there was a session, it lasts on the server until it expires: end it on your account page.`,
+    );
+  });
   await removeSession(config.sessionFile);
   if (session === null) {
     screen.answer({ type: "logout", url: null }, () => ["There was no sign-in on this computer."]);
+    return;
+  }
+  if (session.token.startsWith(TOKEN_PREFIX)) {
+    screen.answer({ type: "logout", url: session.url }, () => [
+      `The token for ${session.url} is gone from this computer. It still works where else it is kept; lifeboat helm token revoke ends it.`,
+    ]);
     return;
   }
   const status = await endSession(session);
@@ -91,6 +121,8 @@ function refused(origin: string, status: number): Failure {
       return new Failure(1, "SIGN_IN_REFUSED", "E-mail or password is wrong.");
     case 429:
       return new Failure(1, "RATE_LIMITED", "Too many tries. Wait a minute and try again.");
+    case 403:
+      return new Failure(1, "DISABLED", `${origin} does not let this account in. Ask an administrator.`);
     default:
       return new Failure(
         1,

@@ -70,3 +70,8 @@ export function formatDuration(seconds: number): string {
 export function formatRate(rate: number): string {
   return rate >= 100 ? Math.round(rate).toLocaleString("en-US") : rate.toFixed(1);
 }
+
+/** A moment to the minute, in UTC; a dash for none. */
+export function minute(at: Date | null): string {
+  return at ? at.toISOString().slice(0, 16).replace("T", " ") : "-";
+}

@@ -42,12 +42,12 @@ const COLUMNS: Column<Person>[] = [
     name: "Last sign-in",
     value: (person) => person.lastSignInAt,
     cell: (person) => (
-      <>
-        <TimeAgo at={person.lastSignInAt} />{" "}
-        <span className="text-ink-soft">
+      <div>
+        <TimeAgo at={person.lastSignInAt} />
+        <div className="text-[0.8125rem] text-ink-soft">
           {plural(person.sessions, "session")}, {plural(person.tokens, "token")}
-        </span>
-      </>
+        </div>
+      </div>
     ),
     csv: {
       "Last sign-in": (person) => person.lastSignInAt,

@@ -7,14 +7,12 @@ export function roleWith(role: Role): string {
   return role === "viewer" ? "a viewer" : role === "operator" ? "an operator" : "an administrator";
 }
 
-/** What each role may, in words; the server decides for itself. */
-export const MAY: { what: string; from: Role }[] = [
-  { what: "Read every page: pairs, scores, calibrations, nodes, tenants, audit", from: "viewer" },
-  { what: "Change their own password, sessions and personal tokens", from: "viewer" },
-  { what: "Start, cancel and retry calibrations; record evaluations", from: "operator" },
-  { what: "Drain nodes and workers", from: "operator" },
-  { what: "Switch Helm on and off, the kill switch, the gate", from: "admin" },
-  { what: "Register pairs, activate and retire mappers, placement and routes", from: "admin" },
-  { what: "Tenants, their API keys and what holds for each", from: "admin" },
-  { what: "People and roles, everyone's tokens, joining and revoking hosts", from: "admin" },
-];
+/** What each role may beside what the one before it may, in words; the server decides for itself. */
+export const MAY: Record<Role, string> = {
+  viewer:
+    "Reads every page: pairs and scores, calibrations, nodes and workers, tenants, snapshots, the audit. Changes the own password, sessions and personal tokens.",
+  operator:
+    "Also starts, cancels and retries calibrations, records evaluations and ladders, and drains nodes and workers.",
+  admin:
+    "Also Helm's switch, the kill switch and the gate; registering pairs, activating and retiring mappers, placement, routes and rollback; tenants and their API keys; people, roles and everyone's personal tokens; letting hosts join and revoking them.",
+};
