@@ -6,7 +6,7 @@ import { forget, remember } from "./product";
 
 /** Postgres, control plane, worker, node and console on free ports, with a state of their own that goes with them. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
-  return bringUp("bundled");
+  return bringUp("bundled,below-stricter-gate");
 }
 
 /** `seed` names the scenarios to begin with. */

@@ -3,6 +3,7 @@ import { expect, type Page, test } from "@playwright/test";
 import OpenAI from "openai";
 import { type CuttableSocket, cuttableSocket } from "./cuttable-socket";
 import { ADMINISTRATOR, HELM_PAGE, type Made, madeFile, running, sessionFile } from "./product";
+import { recordedLadder } from "./recorded-ladder";
 
 const CALIBRATION_MS = 20 * 60_000;
 
@@ -125,6 +126,7 @@ test("a tenant is enabled and gets a key that is shown once", async () => {
   await page.getByRole("button", { name: "I have copied it" }).click();
   await expect(page.getByText(key)).toHaveCount(0);
   await expect(page.getByText(`${key.slice(0, 12)}_...`)).toBeVisible();
+  made.ladderId = await recordedLadder(page);
   writeFileSync(madeFile(), JSON.stringify(made));
 });
 

@@ -1,11 +1,17 @@
 import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
+import { everyPage, unseenRoutes } from "./every-page";
 import { running } from "./product";
 import { contextFor, type Look, visitEvery } from "./visit";
 
 /** Half a minute on two idle cores; a busy machine gets its time. */
 const LONG = 600_000;
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+test("every route of the console is among the pages that are looked at here", () => {
+  expect(unseenRoutes(everyPage())).toEqual([]);
+  expect(unseenRoutes([])).toContain("/pairs/[id]");
+});
 
 for (const theme of ["light", "dark"] as const) {
   test(`no page has a serious accessibility fault (${theme})`, async ({ browser }) => {

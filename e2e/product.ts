@@ -28,15 +28,28 @@ export const ADMINISTRATOR = {
   email: "ada@example.org",
   password: "correct horse battery staple",
 };
+/** Made through the console by the administrator; each chooses the password behind the link. */
+export const OPERATOR = {
+  name: "Otto Operator",
+  email: "otto@example.org",
+  password: "an operator's long password",
+};
+export const VIEWER = {
+  name: "Vera Viewer",
+  email: "vera@example.org",
+  password: "a viewer's quite long password",
+};
 export const HELM_PAGE = "/settings/performance-routing/helm";
 
 /** What the journey leaves for the tests after it. */
-export const sessionFile = () => join(running().stateDir, "session.json");
+export const sessionFile = (role: "admin" | "operator" | "viewer" = "admin") =>
+  join(running().stateDir, `session-${role}.json`);
 export const madeFile = () => join(running().stateDir, "made.json");
 export const Made = z.object({
   calibrationId: z.string(),
   pairId: z.string(),
   tenantId: z.string(),
+  ladderId: z.string(),
   /** Further pages that are worth a picture. */
   others: z.array(z.object({ name: z.string(), path: z.string() })).default([]),
 });

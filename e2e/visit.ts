@@ -38,7 +38,7 @@ export async function visitEvery(
 }
 
 /** Opens a page and waits until nothing on it is loading any more. */
-async function open(page: Page, { path }: KnownPage): Promise<void> {
+export async function open(page: Page, { path }: KnownPage): Promise<void> {
   await page.goto(path, { waitUntil: "domcontentloaded" });
   await page.locator("h1").first().waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".animate-pulse[aria-hidden]").length === 0);

@@ -10,6 +10,7 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
+import { useOpenInAddress } from "../shell/open-in-address";
 import { LinkDialog } from "./link-dialog";
 import { ROLES } from "./role-words";
 import { useCreatePerson } from "./use-people";
@@ -25,15 +26,16 @@ const Form = z.object({
 });
 
 export function AddPerson() {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useOpenInAddress("person");
+  const blocked = useBlocked("admin");
   const [made, setMade] = useState<{ email: string; link: string } | null>(null);
   return (
     <>
-      <Button kind="primary" blockedBecause={useBlocked("admin")} onClick={() => setOpen(true)}>
+      <Button kind="primary" blockedBecause={blocked} onClick={() => setOpen(true)}>
         Add a person
       </Button>
       <Dialog
-        open={open}
+        open={open && !blocked}
         onOpenChange={setOpen}
         title="Add a person"
         description="You get a link to hand on, with which they choose their password."

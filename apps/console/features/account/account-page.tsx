@@ -41,7 +41,7 @@ export function AccountPage() {
       </div>
       <SessionsCard />
       <OwnTokensCard />
-      <Terminal commands={[command.login, command.whoami, command.createToken("NAME")]} />
+      <Terminal commands={[command.whoami, command.createToken("NAME")]} />
     </>
   );
 }

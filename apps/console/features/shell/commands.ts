@@ -4,6 +4,7 @@ import { type CalibrationOptions, optionFlags } from "@helm/contracts";
 const helm = (...words: string[]) => `npx lifeboat helm ${words.join(" ")}`;
 
 export const command = {
+  login: (url: string) => `npx lifeboat login ${url}`,
   pairs: helm("pair list"),
   registerPair: (source: string, target: string) => helm("pair register", source, target),
   calibrate: (
@@ -60,7 +61,6 @@ export const command = {
   createPerson: (email: string, name: string, role: string) =>
     helm("person create", email, "--name", name, "--role", role),
   setRole: (email: string, role: string) => helm("person set-role", email, role),
-  login: "npx lifeboat login URL",
   whoami: "npx lifeboat whoami",
   createToken: (name: string) => helm("token create", name),
   nodes: helm("node list"),

@@ -103,6 +103,7 @@ export function usePaletteEntries(open: boolean, onHelp: () => void): EntryGroup
             ]
           : []),
         { id: "tenant", name: "Create a tenant", href: "/tenants?do=create", blockedBecause: admin },
+        { id: "person", name: "Add a person", href: "/access?do=person", blockedBecause: admin },
         { id: "worker", name: "Add a worker", href: "/nodes?do=worker", blockedBecause: admin },
         { id: "node", name: "Add a node", href: "/nodes?do=node", blockedBecause: admin },
       ],
@@ -120,6 +121,7 @@ export function usePaletteEntries(open: boolean, onHelp: () => void): EntryGroup
           name: zone === "utc" ? "Times in this browser's zone" : "Times in UTC",
           run: () => setZone(zone === "utc" ? "local" : "utc"),
         },
+        { id: "account", name: "Your account", hint: "password, sessions, tokens", href: "/account" },
         { id: "help", name: "Keyboard help", hint: "Ctrl /", run: onHelp },
         { id: "sign-out", name: "Sign out", run: () => void signOut() },
       ],

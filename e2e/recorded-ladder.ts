@@ -1,0 +1,13 @@
+import type { Page } from "@playwright/test";
+import { ladder } from "../apps/control-plane/src/testing/ladder";
+import { running } from "./product";
+
+/** What the ladder's page is looked at with: the form that the ladder's verb prints, with figures of a test. */
+export async function recordedLadder(page: Page): Promise<string> {
+  const answer = await page.request.post("/trpc/ladder.record", {
+    data: { json: ladder() },
+    headers: { origin: running().urls.console },
+  });
+  const body = (await answer.json()) as { result: { data: { json: { id: string } } } };
+  return body.result.data.json.id;
+}
