@@ -6,7 +6,6 @@ import { useTRPC } from "../../api/trpc";
 import { Badge } from "../../ui/badge";
 import { Card, PageHeader } from "../../ui/card";
 import { PairTable } from "../pairs/pair-table";
-import { NoPairs } from "../pairs/pairs-page";
 import { RegisterPair } from "../pairs/register-dialog";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
@@ -35,9 +34,7 @@ export function HelmPage() {
         hint="A pair is directed: what carries pilot to target does not carry target to pilot."
         action={<RegisterPair />}
       >
-        <QueryView query={pairs} label="Loading pairs" rows={3}>
-          {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
-        </QueryView>
+        <PairTable query={pairs} plain />
       </Card>
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <QueryView query={overview}>{(data) => <RouteCard route={data.route} />}</QueryView>

@@ -49,7 +49,13 @@ export function Gauge({ score, gate, scale }: { score: Score; gate: number; scal
 /** The key to the marks, with the marks themselves. */
 export function GaugeKey({ low }: { low: number }) {
   return (
-    <span className="ml-2 inline-flex flex-wrap items-center gap-x-3 gap-y-0.5 font-normal">
+    <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-0.5">
+      <span className="inline-flex items-center gap-1.5">
+        <i aria-hidden="true" className="size-2.5 rounded-full bg-good" /> cleared
+      </span>
+      <span className="inline-flex items-center gap-1.5">
+        <i aria-hidden="true" className="size-2 rotate-45 bg-warn" /> below the gate
+      </span>
       <span className="inline-flex items-center gap-1.5">
         <i aria-hidden="true" className="h-3.5 w-0.5 bg-ink" /> gate
       </span>

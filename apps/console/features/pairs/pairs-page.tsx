@@ -1,14 +1,14 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { QueryView } from "../../api/query-view";
 import { useTRPC } from "../../api/trpc";
 import { Card, PageHeader } from "../../ui/card";
-import { Empty } from "../../ui/states";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { useCalibrateCommand } from "../shell/use-calibrate-command";
+import { DirectionsCard } from "./directions-card";
 import { PairTable } from "./pair-table";
+import { RefusedCard } from "./refused-card";
 import { RegisterPair } from "./register-dialog";
 
 export function PairsPage() {
@@ -23,19 +23,11 @@ export function PairsPage() {
         actions={<RegisterPair inAddress="register" />}
       />
       <Card>
-        <QueryView query={pairs} label="Loading pairs" rows={4}>
-          {(rows) => (rows.length === 0 ? <NoPairs /> : <PairTable pairs={rows} />)}
-        </QueryView>
+        <PairTable query={pairs} />
       </Card>
-      <Terminal commands={[command.pairs, calibrate("pilot", "target")]} />
+      <DirectionsCard pairs={pairs.data ?? []} />
+      <RefusedCard />
+      <Terminal commands={[command.pairs, command.pairStorage, calibrate("pilot", "target")]} />
     </>
-  );
-}
-
-export function NoPairs() {
-  return (
-    <Empty title="No pairs yet" command={command.registerPair("PILOT", "TARGET")}>
-      Register one: two models that share a tokenizer and the shape of their key and value heads.
-    </Empty>
   );
 }

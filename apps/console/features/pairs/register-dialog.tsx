@@ -14,6 +14,7 @@ import { SelectField, TextField } from "../../ui/field";
 import { Loading } from "../../ui/states";
 import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
+import { CauseList } from "./cause-list";
 
 const Form = z.object({
   sourceModel: z.string().trim().min(1, "Name the pilot."),
@@ -186,17 +187,14 @@ function Outcome({ id, onAgain, onDone }: { id: string; onAgain: () => void; onD
             : "The models could not be read"}
         </p>
         {causes.length > 0 ? (
-          <ul className="mt-1.5 list-disc space-y-1 pl-5">
-            {causes.map((cause) => (
-              <li key={`${cause.cause}-${cause.model}`}>
-                <code className="font-mono text-[0.8125rem]">{cause.cause}</code>: {cause.sentence}
-              </li>
-            ))}
-          </ul>
+          <CauseList causes={causes} />
         ) : (
           <p className="mt-1">{message}</p>
         )}
       </div>
+      <p className="text-[0.8125rem] text-ink-soft">
+        This is kept: it stands under the pairs as a registration that became no pair, and in the audit.
+      </p>
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Close</Button>
         <Button onClick={onAgain}>Try other models</Button>

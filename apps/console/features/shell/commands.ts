@@ -6,6 +6,7 @@ const helm = (...words: string[]) => `npx lifeboat helm ${words.join(" ")}`;
 export const command = {
   login: (url: string) => `npx lifeboat login ${url}`,
   pairs: helm("pair list"),
+  pairStorage: helm("pair storage"),
   registerPair: (source: string, target: string) => helm("pair register", source, target),
   calibrate: (
     source: string,

@@ -42,6 +42,7 @@ export function scoreSummary(score: ScoreFound, developmentOnly: boolean): Score
     kl: scores.kl,
     kvCosine: { k: scores.kv_cosine.k, v: scores.kv_cosine.v },
     pilotAlone: assessment.arms.pilot_alone?.retention ?? null,
+    netRescue: assessment.net_rescue,
     warnings: assessment.warnings,
     sentence: assessment.sentence,
     paysFrom: breakEvenOf(Cost.parse(score.cost)).transfer,

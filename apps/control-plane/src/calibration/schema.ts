@@ -6,6 +6,7 @@ import {
   CalibrationState,
   CorpusFacts,
   CostPoint,
+  Estimate,
   LayerFit,
   Verdict,
   Warning,
@@ -23,6 +24,8 @@ export const ScoreSummary = z.object({
   kl: z.number(),
   kvCosine: z.object({ k: z.number(), v: z.number() }),
   pilotAlone: z.number().nullable(),
+  /** The gain over the pilot: positions recovered less lost, as a share of all counted ones. */
+  netRescue: Estimate.nullable(),
   warnings: z.array(Warning),
   sentence: z.string(),
   /** Tokens from which a transfer beats the target's prefill; null where it never did or was not measured. */

@@ -1,4 +1,6 @@
 import type { Advice, Assessment, Warning } from "@helm/contracts";
+import { DEFAULT_GATE } from "./default-gate";
+import { gateText } from "./sentence";
 
 const AFTER: Record<Warning, string> = {
   NOT_ABOVE_PILOT:
@@ -10,14 +12,33 @@ const AFTER: Record<Warning, string> = {
 };
 
 /** The next steps, where there are any to take: one after each warning, and one below the gate. */
-export function adviceFor({
-  verdict,
-  warnings,
-  diagnosis,
-}: Pick<Assessment, "verdict" | "warnings" | "diagnosis">): Advice[] {
+export function adviceFor(assessment: Omit<Assessment, "sentence">): Advice[] {
+  const { verdict, warnings, diagnosis } = assessment;
   const steps: Advice[] = warnings.map((code) => ({ code, message: AFTER[code] }));
   if (verdict !== "BELOW_GATE") return steps;
+  if (missesStricterOnly(assessment)) return [...steps, stricter(assessment)];
   const unclear =
     "The cosine shows neither a wrong map nor a sensitive target. Compare another method or a larger k on the same probes.";
   return [...steps, diagnosis ?? { code: "BELOW_GATE", message: unclear }];
+}
+
+/**
+ * Below a stricter gate than the default one, which it clears. Then nothing is wrong with the map and the target is not
+ * sensitive: no diagnosis is made of it.
+ */
+export function missesStricterOnly({
+  verdict,
+  gate,
+  gate_on: on,
+  retention,
+}: Pick<Assessment, "verdict" | "gate" | "gate_on" | "retention">): boolean {
+  const compared = on === "lower" ? retention.low : retention.value;
+  return verdict === "BELOW_GATE" && gate > DEFAULT_GATE && compared >= DEFAULT_GATE;
+}
+
+function stricter({ gate, gate_on: on, retention }: Omit<Assessment, "sentence">): Advice {
+  const compared = on === "lower" ? retention.low : retention.value;
+  const word = on === "lower" ? "lower bound" : "value";
+  const message = `It clears the default gate of ${gateText(DEFAULT_GATE)} and not the stricter one of ${gateText(gate)} that holds here: ${(100 * (gate - compared)).toFixed(1)} points are missing on the ${word}. Compare another method, a larger k or more data on the same probes, or set the gate that this pair needs.`;
+  return { code: "STRICTER_GATE", message };
 }

@@ -165,6 +165,17 @@ describe("the diagnosis", () => {
     expect(code({ k: 0.99, v: 0.97 })).toBe("TARGET_SENSITIVE");
     expect(code({ k: 0.93, v: 0.87 })).toBe(null);
   });
+  it("makes no diagnosis of what clears the default gate and misses a stricter one, and says that", () => {
+    const rows = many(100, 0.97);
+    const strict = assess(input(rows, { gate: 0.99, kvCosine: { k: 0.99, v: 0.97 } }));
+    expect(strict).toMatchObject({ verdict: "BELOW_GATE", diagnosis: null });
+    const said = strict.advice?.find((step) => step.code === "STRICTER_GATE")?.message;
+    expect(said).toMatch(/clears the default gate of 0\.90 and not the stricter one of 0\.99/);
+    expect(said).not.toMatch(/sensitive/);
+    const wrong = assess(input(below, { gate: 0.99, kvCosine: { k: 0.99, v: 0.97 } }));
+    expect(wrong.diagnosis?.code).toBe("TARGET_SENSITIVE");
+    expect(wrong.advice?.map((step) => step.code)).not.toContain("STRICTER_GATE");
+  });
   it("takes the thresholds that the manifest names", () => {
     const thresholds = { map_wrong_below: 0.99, sensitive_above: 0.995 };
     expect(code({ k: 0.98, v: 0.98 }, { thresholds })).toBe("MAP_WRONG");

@@ -1,5 +1,5 @@
 import type { Assessment, DiagnosisThresholds, Verdict, Warning } from "@helm/contracts";
-import { adviceFor } from "./advice";
+import { adviceFor, missesStricterOnly } from "./advice";
 import { byDomain, byPrefix, scoreOf } from "./arm-score";
 import { LEAST_SEQUENCES } from "./bootstrap";
 import { checkCounts, inSplit, PLAIN_RIDGE } from "./check-counts";
@@ -27,7 +27,6 @@ export interface AssessmentInput {
   longLeftOut?: LongLeftOut[];
 }
 
-export const DEFAULT_GATE = 0.9;
 export const IDENTITY_BOUND = { float32: 0.999, bfloat16: 0.99 } as const;
 export const SELF_MAP_BOUND = 0.98;
 export const BLIND_ABOVE = 0.7;
@@ -76,15 +75,14 @@ export function assess(input: AssessmentInput): Assessment {
     by_domain: byDomain(gateRows),
     by_prefix: byPrefix(gateRows),
     long: longRows(counts, input.longLeftOut),
-    diagnosis:
-      verdict === "BELOW_GATE" && input.kvCosine
-        ? diagnose(input.kvCosine, input.thresholds ?? DIAGNOSIS_THRESHOLDS)
-        : null,
+    diagnosis: null,
     net_rescue: pilot?.net_rescue ?? null,
     gold_gain: pilot?.gold_gain ?? null,
     warnings,
     sentence: "",
   };
+  if (verdict === "BELOW_GATE" && input.kvCosine && !missesStricterOnly(assessment))
+    assessment.diagnosis = diagnose(input.kvCosine, input.thresholds ?? DIAGNOSIS_THRESHOLDS);
   return { ...assessment, advice: adviceFor(assessment), sentence: sentenceFor(assessment) };
 }
 
