@@ -2,7 +2,7 @@ import { ChangedHint } from "@helm/contracts";
 import type { QueryClient } from "@tanstack/react-query";
 import { io, type Socket } from "socket.io-client";
 
-export type Connection = "connecting" | "live" | "reconnecting";
+export type { Connection } from "./quiet";
 type Topic = ChangedHint["topic"];
 
 /** Which tRPC routers a hint makes stale. */

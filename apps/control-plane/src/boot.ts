@@ -72,7 +72,8 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
     addTrailingSlash: false,
     serveClient: false,
     maxHttpBufferSize: SOCKET_MAX_BYTES,
-    pingInterval: 10_000,
+    // A console says "not live" when it has heard nothing for two of these (its api/quiet.ts).
+    pingInterval: 4_000,
     pingTimeout: 10_000,
     // Who opens a connection and joins nothing is not kept.
     connectTimeout: 10_000,

@@ -142,9 +142,11 @@ function Cell({
 }) {
   const at = heat(square);
   const text = shown === "retention" ? retentionText(square) : storageText(square);
-  const look =
-    at === null ? undefined : { background: heatColour(at), color: heatInk(at) };
-  const plain = square.kind === "impossible" || square.kind === "self" ? "bg-plain-wash" : "border border-dashed border-line";
+  const look = at === null ? undefined : { background: heatColour(at), color: heatInk(at) };
+  const plain =
+    square.kind === "impossible" || square.kind === "self"
+      ? "bg-plain-wash"
+      : "border border-dashed border-line";
   return (
     <td
       className={`mark-forced h-12 min-w-22 rounded-md px-1.5 text-center tabular-nums ${look ? "" : `${plain} text-ink-soft`}`}

@@ -186,11 +186,7 @@ function Outcome({ id, onAgain, onDone }: { id: string; onAgain: () => void; onD
             ? `${sourceModel} to ${targetModel} cannot be a pair`
             : "The models could not be read"}
         </p>
-        {causes.length > 0 ? (
-          <CauseList causes={causes} />
-        ) : (
-          <p className="mt-1">{message}</p>
-        )}
+        {causes.length > 0 ? <CauseList causes={causes} /> : <p className="mt-1">{message}</p>}
       </div>
       <p className="text-[0.8125rem] text-ink-soft">
         This is kept: it stands under the pairs as a registration that became no pair, and in the audit.
