@@ -11,6 +11,7 @@ export * from "./drift";
 export * from "./engine-door";
 export * from "./errors";
 export * from "./evaluation";
+export * from "./event-line";
 export * from "./gateway";
 export * from "./key-state";
 export * from "./ladder";

@@ -1,4 +1,10 @@
-import type { CalibrationEvent, CalibrationUpdate, EventAck, EventBatch } from "@helm/contracts";
+import {
+  type CalibrationEvent,
+  type CalibrationUpdate,
+  type EventAck,
+  type EventBatch,
+  eventLine,
+} from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import type { Call, Context } from "../context";
 import { holdLease } from "./lease";
@@ -34,11 +40,10 @@ export async function appendEvents({ ctx, input }: Call<EventBatch>): Promise<Ev
     percent: after.percent,
     rate: after.rate,
     unit: after.unit,
-    lines: fresh.flatMap(({ seq, event }) =>
-      event.type === "log"
-        ? [{ seq, at: whenOf(event.at, clock).toISOString(), level: event.level, message: event.message }]
-        : [],
-    ),
+    lines: fresh.flatMap(({ seq, event }) => {
+      const line = eventLine(event.type, event);
+      return line ? [{ seq, at: whenOf(event.at, clock).toISOString(), ...line }] : [];
+    }),
   };
   ctx.afterCommit(() => ctx.services.hub.updateCalibration(update));
   return { ok: true, last_seq: lastSeq };

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -72,3 +75,24 @@ class Events:
         """Per-sequence counts of one arm, at most 200 sequences an event."""
         for at in range(0, len(sequences), _CHUNK):
             self.send("counts", arm=arm, sequences=sequences[at : at + _CHUNK])
+
+
+class _Teller(logging.Handler):
+    def __init__(self, events: Events) -> None:
+        super().__init__(logging.INFO)
+        self._events = events
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._events.log(record.levelname.lower(), record.getMessage())
+
+
+@contextmanager
+def telling(events: Events, logger: str) -> Iterator[None]:
+    """While it lasts, what `logger` says at INFO and above becomes log events too: who watches the run sees it."""
+    teller = _Teller(events)
+    speaker = logging.getLogger(logger)
+    speaker.addHandler(teller)
+    try:
+        yield
+    finally:
+        speaker.removeHandler(teller)

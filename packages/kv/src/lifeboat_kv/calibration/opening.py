@@ -12,7 +12,7 @@ import transformers
 
 from .. import __version__
 from ..corpora import Corpus, load_corpus
-from ..events import Events
+from ..events import Events, telling
 from ..fit.ends import constant_head, norm_weights
 from ..fit.several_methods import PairShape, check_k, needs_of
 from ..host.allocator import keep_freed_memory
@@ -106,13 +106,15 @@ def open_run(options: Options, events: Events, methods: list[Method] | None = No
     check_seq_len(options.sizes.get("seq_len", 0), min((int(c) for c in stated if c), default=None))
     budget = memory_budget(source_facts, target_facts, device)
     tokenizer = load_tokenizer(options.target_model)
-    corpus = load_corpus(
-        options.corpus,
-        tokenizer,
-        options.sizes,
-        column=options.corpus_column,
-        store=options.corpus_store,
-    )
+    # A download takes minutes in which nothing else is said.
+    with telling(events, "lifeboat_kv.corpora"):
+        corpus = load_corpus(
+            options.corpus,
+            tokenizer,
+            options.sizes,
+            column=options.corpus_column,
+            store=options.corpus_store,
+        )
     widths = widths_of(source_facts, target_facts)
     normalised = bool(target_facts.get("k_norm"))
     needs = needs_of(methods or with_baseline(method), None if methods else method, options.k, normalised)
