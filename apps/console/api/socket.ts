@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { io, type Socket } from "socket.io-client";
 
 export type { Connection } from "./quiet";
+
 type Topic = ChangedHint["topic"];
 
 /** Which tRPC routers a hint makes stale. */

@@ -1,6 +1,6 @@
 "use client";
 
-import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
+import { type CalibrationOptions, isHubCorpus, METHODS, MethodChoice } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
@@ -12,11 +12,19 @@ import { SelectField, TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
 import { CalibrateForm, optionsOf } from "./calibrate-form";
+import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
+import { pageWords } from "./failure-words";
 import { useStartCalibration } from "./use-start-calibration";
 
 type Device = "auto" | "cuda" | "rocm" | "cpu";
 
-export type Defaults = { method?: string; k?: number; corpus?: string; options?: CalibrationOptions };
+export type Defaults = {
+  method?: string;
+  k?: number;
+  corpus?: string;
+  device?: Device;
+  options?: CalibrationOptions;
+};
 
 /** Calibrate, with what it will do said before it is done. Works while Helm is off. */
 export function Calibrate({
@@ -27,10 +35,13 @@ export function Calibrate({
   size,
   label,
   inAddress,
+  primary,
 }: {
   pairId: string;
   pairName: string;
   again: boolean;
+  /** Whether it is the next thing to do; by default where the pair was never measured. */
+  primary?: boolean;
   defaults?: Defaults;
   size?: "small" | "normal";
   label?: string;
@@ -43,7 +54,7 @@ export function Calibrate({
   return (
     <>
       <Button
-        kind={again ? "plain" : "primary"}
+        kind={(primary ?? !again) ? "primary" : "plain"}
         size={size}
         blockedBecause={blocked}
         aria-label={`${text}: ${pairName}`}
@@ -89,9 +100,8 @@ function Questions({
       method: MethodChoice.catch("default").parse(defaults?.method),
       k: defaults?.k ?? 4,
       corpus: defaults?.corpus ?? "bundled",
-      column: defaults?.options?.corpus_column ?? "",
-      device: devices[0] ?? ("auto" as Device),
-      long: defaults?.options?.long ?? false,
+      device: defaults?.device ?? devices[0] ?? ("auto" as Device),
+      ...askedOf(defaults?.options),
     },
     // The workers' answer may come after the form is drawn; what the person chose stays.
     values: undefined,
@@ -101,8 +111,17 @@ function Questions({
     const options = optionsOf({ long, column }, defaults?.options);
     // The run's page follows: closing this dialog first would change the address under the way there.
     await start.mutateAsync({ pairId, ...values, device, options }).catch(() => undefined);
+  const submit = form.handleSubmit(async ({ method, k, corpus, device: wanted, ...rest }) => {
+    const device = devices.includes(wanted) ? wanted : (devices[0] ?? wanted);
+    await start
+      .mutateAsync({ pairId, method, k, corpus, device, options: optionsOf(rest) })
+      .then(onDone, () => undefined);
   });
   const { errors } = form.formState;
+  const { sequences, seq_len: seqLen, seed } = defaults?.options ?? {};
+  const more =
+    [sequences, seqLen, seed].some((value) => value !== undefined) ||
+    Boolean(errors.sequences ?? errors.seqLen ?? errors.seed);
   const method = form.watch("method");
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
@@ -131,7 +150,7 @@ function Questions({
             list={`${pairId}-corpora`}
             autoComplete="off"
             spellCheck={false}
-            hint={`The workers have ${corpora.slice(0, 6).join(", ")}. Also: hub:owner/name[/config][@revision].`}
+            hint={corpusHint(form.watch("corpus"), corpora)}
             error={errors.corpus?.message}
             {...form.register("corpus")}
           />
@@ -166,6 +185,29 @@ function Questions({
           ))}
         </SelectField>
       </div>
+      <details open={more || undefined}>
+        <summary className="min-h-6 cursor-pointer font-medium">How much of it, and the seed</summary>
+        <div className="mt-3 grid gap-4 sm:grid-cols-3">
+          {(
+            [
+              ["sequences", "Sequences", "Texts fitted."],
+              ["seqLen", "Sequence length", "Tokens at most."],
+              ["seed", "Seed", "Of the rows drawn."],
+            ] as const
+          ).map(([name, label, hint]) => (
+            <TextField
+              key={name}
+              label={label}
+              inputMode="numeric"
+              autoComplete="off"
+              placeholder={name === "seed" ? "0" : "the corpus's own"}
+              hint={hint}
+              error={errors[name]?.message}
+              {...form.register(name)}
+            />
+          ))}
+        </div>
+      </details>
       <div className="flex items-start gap-2.5">
         <input
           id={`${pairId}-long`}
@@ -191,7 +233,7 @@ function Questions({
       ) : null}
       {start.error ? (
         <p role="alert" className="rounded-lg bg-bad-wash px-3 py-2 text-bad-ink">
-          {problemOf(start.error).message}
+          {pageWords(problemOf(start.error).message)}
         </p>
       ) : null}
       <div className="flex justify-end gap-2">
@@ -207,6 +249,14 @@ function Questions({
       </div>
     </form>
   );
+}
+
+/** What the name will do, before it is started: a data set of the hub is fetched first. */
+function corpusHint(corpus: string, corpora: string[]): string {
+  const name = corpus.trim();
+  if (name.startsWith("fineweb-edu")) return "Downloads about 2 GB from the hub, once: the worker keeps it.";
+  if (isHubCorpus(name)) return "Is downloaded from the hub first, where the worker does not have it yet.";
+  return `The workers have ${corpora.slice(0, 6).join(", ")}. Also fineweb-edu (downloads about 2 GB) and hub:owner/name[/config][@revision].`;
 }
 
 /** `auto` never means the CPU; a worker in development mode offers the CPU alone, and it is named openly. */

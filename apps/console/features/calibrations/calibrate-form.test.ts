@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { CalibrateForm, optionsOf } from "./calibrate-form";
+import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
 
-const given = { method: "default", k: 4, corpus: "bundled", column: "", device: "cpu", long: false };
+const given = { method: "default", k: 4, corpus: "bundled", device: "cpu", ...askedOf() };
 
 describe("the calibrate dialog", () => {
   it.each(["bundled", " bundled ", "own/traffic.parquet", "fineweb-edu", "hub:owner/name/config@main"])(
@@ -20,11 +20,23 @@ describe("the calibrate dialog", () => {
     },
   );
 
-  it("leaves an empty column out and refuses one that is no name", () => {
-    expect(optionsOf({ long: false, column: "" }, { seed: 3, corpus_column: "old", long: true })).toEqual({
+  it("asks again for all that an earlier run asked for, and leaves out what is left empty", () => {
+    const earlier = { long: true, sequences: 64, seq_len: 256, seed: 3, corpus_column: "body" };
+    expect(optionsOf(askedOf(earlier))).toEqual(earlier);
+    expect(optionsOf(askedOf())).toEqual({});
+    expect(optionsOf({ ...askedOf(earlier), column: "", long: false, sequences: "" })).toEqual({
+      seq_len: 256,
       seed: 3,
     });
-    expect(optionsOf({ long: true, column: "body" })).toEqual({ long: true, corpus_column: "body" });
-    expect(CalibrateForm.safeParse({ ...given, column: "$(id)" }).success).toBe(false);
+  });
+
+  it.each([
+    ["column", "$(id)"],
+    ["sequences", "0"],
+    ["sequences", "many"],
+    ["seqLen", "99999999999"],
+    ["seed", "-1"],
+  ])("refuses %s %j", (field, value) => {
+    expect(CalibrateForm.safeParse({ ...given, [field]: value }).error?.issues[0]?.path).toEqual([field]);
   });
 });

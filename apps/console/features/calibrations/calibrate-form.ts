@@ -1,5 +1,21 @@
-import { type CalibrationOptions, CorpusColumn, CorpusName, MethodChoice } from "@helm/contracts";
+import {
+  type CalibrationOptions,
+  CorpusColumn,
+  CorpusName,
+  LONGEST_SEQ_LEN,
+  MethodChoice,
+} from "@helm/contracts";
 import { z } from "zod";
+
+/** Left empty it is the corpus's own, or the default. */
+const whole = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .trim()
+    .refine(
+      (given) => given === "" || (/^\d+$/.test(given) && Number(given) >= least && Number(given) <= most),
+      `A whole number from ${least} on, or nothing.`,
+    );
 
 /** What the calibrate dialog asks; names are checked by the rules that the server goes by. */
 export const CalibrateForm = z.object({
@@ -11,15 +27,34 @@ export const CalibrateForm = z.object({
     .trim()
     .pipe(z.union([z.literal(""), CorpusColumn])),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+  sequences: whole(1),
+  seqLen: whole(1, LONGEST_SEQ_LEN),
+  seed: whole(0),
   long: z.boolean(),
 });
 export type CalibrateForm = z.infer<typeof CalibrateForm>;
 
-/** The run's options as the dialog has them, and what an earlier run had that the dialog does not ask. */
-export function optionsOf(
-  { long, column }: Pick<CalibrateForm, "long" | "column">,
-  earlier: CalibrationOptions = {},
-): CalibrationOptions {
-  const { long: _, corpus_column: __, ...kept } = earlier;
-  return { ...kept, ...(long && { long }), ...(column && { corpus_column: column }) };
+type Asked = Pick<CalibrateForm, "long" | "column" | "sequences" | "seqLen" | "seed">;
+
+/** The form's fields as an earlier run had them. */
+export function askedOf(options: CalibrationOptions = {}): Asked {
+  const text = (value: number | undefined) => (value === undefined ? "" : String(value));
+  return {
+    long: options.long ?? false,
+    column: options.corpus_column ?? "",
+    sequences: text(options.sequences),
+    seqLen: text(options.seq_len),
+    seed: text(options.seed),
+  };
+}
+
+/** The run's options as the dialog has them; what is left empty is not asked for. */
+export function optionsOf({ long, column, sequences, seqLen, seed }: Asked): CalibrationOptions {
+  return {
+    ...(long && { long }),
+    ...(sequences && { sequences: Number(sequences) }),
+    ...(seqLen && { seq_len: Number(seqLen) }),
+    ...(seed && { seed: Number(seed) }),
+    ...(column && { corpus_column: column }),
+  };
 }

@@ -8,7 +8,7 @@ import type { LogLine } from "./feed";
 const NEAR_END_PX = 24;
 
 /** Follows the newest line until the reader scrolls away from it, and goes on following when they come back. */
-export function LogView({ lines, live }: { lines: LogLine[]; live: boolean }) {
+export function LogView({ lines, empty }: { lines: LogLine[]; empty: string }) {
   const box = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
   const [leftAt, setLeftAt] = useState(0);
@@ -33,9 +33,7 @@ export function LogView({ lines, live }: { lines: LogLine[]; live: boolean }) {
 
   if (lines.length === 0) {
     return (
-      <p className="flex-1 rounded-lg border border-dashed border-line px-4 py-6 text-ink-soft">
-        {live ? "No line yet; they appear here as the worker writes them." : "This run wrote no log."}
-      </p>
+      <p className="flex-1 rounded-lg border border-dashed border-line px-4 py-6 text-ink-soft">{empty}</p>
     );
   }
   return (

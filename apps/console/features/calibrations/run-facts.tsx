@@ -1,8 +1,6 @@
 import { optionFlags } from "@helm/contracts";
 import { Card, Facts } from "../../ui/card";
 import { TimeAgo } from "../preferences/time";
-import { duration } from "../preferences/time-words";
-import { RunState } from "./state-badge";
 import type { Run } from "./use-run-feed";
 
 export function RunFacts({ run }: { run: Run }) {
@@ -59,37 +57,5 @@ function CorpusUsed({ run: { corpus, corpusUsed } }: { run: Run }) {
         ) : null,
       )}
     </>
-  );
-}
-
-export function Attempts({ run }: { run: Run }) {
-  return (
-    <Card title="Attempts" hint="Each is one worker's lease; a newer one fences the older.">
-      {run.attempts.length === 0 ? (
-        <p className="text-ink-soft">No worker has taken it yet.</p>
-      ) : (
-        <ol className="divide-y divide-line">
-          {run.attempts.map((attempt) => (
-            <li key={attempt.id} className="py-2.5">
-              <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-                <span className="font-medium">Attempt {attempt.number}</span>
-                <RunState state={attempt.state} />
-                <span className="text-ink-soft">
-                  on {attempt.worker}, <TimeAgo at={attempt.startedAt} />
-                  {attempt.finishedAt
-                    ? `, took ${duration(attempt.finishedAt.getTime() - attempt.startedAt.getTime())}`
-                    : ""}
-                </span>
-              </div>
-              {attempt.error ? (
-                <p className="mt-1 text-[0.8125rem] text-ink-soft">
-                  <code className="font-mono">{attempt.error.code}</code> {attempt.error.message}
-                </p>
-              ) : null}
-            </li>
-          ))}
-        </ol>
-      )}
-    </Card>
   );
 }

@@ -3,7 +3,7 @@
 import type { CalibrationState } from "@helm/contracts";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { Connection } from "../../api/socket";
+import type { Connection } from "../../api/quiet";
 import { tellProblem, tellStored } from "../../api/tell";
 import { useTRPC } from "../../api/trpc";
 import { Badge } from "../../ui/badge";
@@ -15,6 +15,7 @@ import { TimeAgo } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
 import { Calibrate } from "./calibrate-dialog";
 import { ConnectionWord } from "./connection-word";
+import { mayRetryHelp } from "./failure-words";
 import { isFinal, isOpen, mayRetry } from "./run-states";
 import { RunState, STATE, VerdictBadge } from "./state-badge";
 import type { Run } from "./use-run-feed";
@@ -32,6 +33,7 @@ export function RunHeader({
 }) {
   const name = `${run.sourceModel} to ${run.targetModel}`;
   useSayState(state);
+  const retryHelps = mayRetryHelp(run.error);
   return (
     <PageHeader
       title={`Calibration of ${name}`}
@@ -47,7 +49,8 @@ export function RunHeader({
         <>
           {run.assessment && state === "SUCCEEDED" ? run.assessment.sentence : STATE[state].sentence}{" "}
           <span className="text-ink-soft">
-            Started <TimeAgo at={run.createdAt} /> by {run.startedBy}.
+            {run.attempt > 1 ? `Attempt ${run.attempt}. ` : ""}Asked for <TimeAgo at={run.createdAt} /> by{" "}
+            {run.startedBy}.
           </span>
         </>
       }
@@ -55,14 +58,21 @@ export function RunHeader({
         <>
           <ButtonLink href={`/pairs/${run.pairId}`}>Open the pair</ButtonLink>
           {isOpen(state) ? <Cancel id={run.id} asked={run.cancelRequested} /> : null}
-          {mayRetry(state) ? <Retry id={run.id} /> : null}
+          {mayRetry(state) ? <Retry id={run.id} primary={retryHelps} /> : null}
           {isOpen(state) ? null : (
             <Calibrate
               pairId={run.pairId}
               pairName={name}
               again
               label="Clone with edits"
-              defaults={{ method: run.method, k: run.k, corpus: run.corpus, options: run.options }}
+              primary={mayRetry(state) && !retryHelps}
+              defaults={{
+                method: run.method,
+                k: run.k,
+                corpus: run.corpus,
+                device: run.device,
+                options: run.options,
+              }}
             />
           )}
         </>
@@ -121,7 +131,8 @@ function Cancel({ id, asked }: { id: string; asked: boolean }) {
   );
 }
 
-function Retry({ id }: { id: string }) {
+/** Not the first thing to do where it cannot mend what went wrong. */
+function Retry({ id, primary }: { id: string; primary: boolean }) {
   const trpc = useTRPC();
   const client = useQueryClient();
   const retry = useMutation(
@@ -136,7 +147,7 @@ function Retry({ id }: { id: string }) {
   );
   return (
     <Button
-      kind="primary"
+      kind={primary ? "primary" : "plain"}
       busy={retry.isPending}
       blockedBecause={useBlocked("operator")}
       onClick={() => retry.mutate({ id })}

@@ -1,16 +1,14 @@
 "use client";
 
 import { Progress } from "../../ui/progress";
-import { useNow } from "../preferences/time";
-import { timeLeft, timeLeftWords } from "./time-left";
 import { useRunFeed } from "./use-run-feed";
+import { useTimeLeft } from "./use-time-left";
 
 /** An open run in a row of a table: bar, percent, stage, and how long still once that can be said. */
 export function RunProgress({ id, label }: { id: string; label: string }) {
-  const { feed, samples } = useRunFeed(id, { log: false });
-  const now = useNow();
+  const { feed, samples, connection } = useRunFeed(id, { log: false });
+  const left = useTimeLeft(feed?.state === "RUNNING" && connection === "live", samples.current);
   if (!feed) return <Progress slim percent={0} label={label} />;
-  const left = feed.state === "RUNNING" ? timeLeft(samples.current, now) : null;
   return (
     <div className="min-w-0">
       <Progress slim percent={feed.percent} label={label} />
@@ -21,7 +19,7 @@ export function RunProgress({ id, label }: { id: string; label: string }) {
           <>
             <span className="font-medium text-ink tabular-nums">{Math.floor(feed.percent)} %</span>{" "}
             {feed.stage}
-            {left === null ? null : `, ${timeLeftWords(left)}`}
+            {left === null ? null : `, ${left}`}
           </>
         )}
       </div>

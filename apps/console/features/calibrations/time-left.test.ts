@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addSample, type Sample, timeLeft, timeLeftWords } from "./time-left";
+import { addSample, type Sample, type Settled, settle, timeLeft, timeLeftWords } from "./time-left";
 
 const steady = (seconds: number, perSecond: number): Sample[] =>
   Array.from({ length: seconds + 1 }, (_, second) => ({ at: second * 1_000, percent: second * perSecond }));
@@ -49,5 +49,35 @@ describe("time left", () => {
       "about 3 min left",
       "about 1.5 h left",
     ]);
+  });
+});
+
+describe("the end that is said", () => {
+  const follow = (lefts: (number | null)[], step = 1_000) => {
+    let settled: Settled | null = null;
+    return lefts.map((left, i) => {
+      settled = settle(settled, left, i * step);
+      return settled.endsAt === null ? null : settled.endsAt - i * step;
+    });
+  };
+
+  it("counts down and never up, whatever a busy machine does to the estimate", () => {
+    const wobbling = Array.from({ length: 40 }, (_, i) => 60_000 - i * 1_000 + (i % 2 ? 6_000 : -2_000));
+    const said = follow(wobbling);
+    for (let i = 1; i < said.length; i++)
+      expect(said[i] ?? 0, `second ${i}`).toBeLessThanOrEqual(said[i - 1] ?? 0);
+  });
+
+  it("is taken back where the run has become much slower, and comes again once that has settled", () => {
+    const slower = [...Array(5).fill(30_000), ...Array(20).fill(120_000)] as number[];
+    const said = follow(slower.map((left, i) => left - Math.min(i, 4) * 1_000));
+    expect(said[4]).not.toBeNull();
+    expect(said.slice(5, 13).every((one) => one === null)).toBe(true);
+    expect(said[14]).toBeGreaterThan(100_000);
+  });
+
+  it("says nothing while the estimate says nothing", () => {
+    expect(follow([null, null])).toEqual([null, null]);
+    expect(follow([null, 30_000])).toEqual([null, 30_000]);
   });
 });

@@ -49,3 +49,33 @@ export function timeLeftWords(ms: number): string {
   const hours = Math.round(seconds / 360) / 10;
   return `about ${hours} h left`;
 }
+
+/** What is shown, and since when the estimate has been telling something else. */
+export type Settled = { endsAt: number | null; awaySince: number | null };
+
+const SETTLED_MS = 8_000;
+const AWAY = 0.25;
+const FOLLOW = 0.2;
+
+/**
+ * An end that people can plan by: it follows small changes slowly, and never goes up before their eyes. Where the estimate
+ * stays later than was said for some seconds, nothing is said until it has settled there.
+ */
+export function settle(before: Settled | null, left: number | null, now: number): Settled {
+  if (left === null) return { endsAt: null, awaySince: null };
+  const raw = now + left;
+  const shown = before?.endsAt ?? null;
+  if (shown === null) {
+    const since = before?.awaySince ?? null;
+    // The first time it is said at once; after it was taken back, once it has kept still.
+    if (since === null || now - since >= SETTLED_MS) return { endsAt: raw, awaySince: null };
+    return { endsAt: null, awaySince: since };
+  }
+  const later = raw - shown;
+  if (later <= AWAY * Math.max(10_000, shown - now)) {
+    // Earlier is followed, later only a little: the countdown counts down.
+    const step = later > 0 ? Math.min(FOLLOW * later, 500) : FOLLOW * later;
+    return { endsAt: shown + step, awaySince: null };
+  }
+  return { endsAt: null, awaySince: now };
+}

@@ -5,7 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useLive } from "../../api/live";
 import { type Outputs, useTRPC, useTRPCClient } from "../../api/trpc";
-import { eventLine } from "./event-line";
+import { storedLine } from "./event-line";
 import { type Feed, type FeedUpdate, mergeFeed, mergeRow } from "./feed";
 import { isFinal, isOpen } from "./run-states";
 import { addSample, type Sample } from "./time-left";
@@ -15,7 +15,8 @@ const PAGE = 1_000;
 
 /**
  * One run, live: the row first, the backlog since the last known line, then the socket. The same again after every
- * reconnection, so a reload, a gap and a late visit all end in the same picture.
+ * reconnection, so a reload, a gap and a late visit all end in the same picture. Without a socket rows and backlog are
+ * asked for by the clock.
  */
 export function useRunFeed(id: string, { log }: { log: boolean }) {
   const trpc = useTRPC();
@@ -24,6 +25,8 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
   const { socket, connection } = useLive();
   const [feed, setFeed] = useState<Feed | null>(null);
   const [heardAt, setHeardAt] = useState<number | null>(null);
+  /** The attempt whose backlog was read to its end: before that an empty log says nothing. */
+  const [readAttempt, setReadAttempt] = useState<number | null>(null);
   const samples = useRef<Sample[]>([]);
   const known = useRef<Feed | null>(null);
   known.current = feed;
@@ -40,47 +43,49 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
     const row = run.data;
     if (!row) return;
     setFeed((before) => mergeRow(before, updateOf(row)));
-    setHeardAt((before) => before ?? row.lastUpdateAt?.getTime() ?? null);
+    // What the row says of its last update is older than what the socket brought meanwhile, or newer: the later holds.
+    setHeardAt((before) => later(before, row.lastUpdateAt?.getTime() ?? null));
   }, [run.data]);
 
-  const attempt = feed?.attempt ?? 0;
+  const live = connection === "live";
   useEffect(() => {
-    if (!socket || connection !== "live") return;
-    let stopped = false;
+    if (!socket || !live) return;
     const onUpdate = (payload: unknown) => {
       const update = CalibrationUpdate.safeParse(payload);
       if (!update.success || update.data.calibration !== id) return;
       setHeardAt(Date.now());
-      const before = known.current;
-      const gap = before?.attempt === update.data.attempt && (update.data.after_seq ?? 0) > before.lastSeq;
-      setFeed((feed) => mergeFeed(feed, update.data));
-      if (gap && log) void readBacklog().catch(() => undefined);
+      setFeed((before) => mergeFeed(before, update.data));
     };
+    socket.on("calibration:update", onUpdate);
+    socket.emit("follow", { calibration: id });
+    return () => void socket.off("calibration:update", onUpdate);
+  }, [socket, live, id]);
+
+  // After following began, and while nothing can be followed with every new answer: what arrives twice is dropped.
+  const attempt = feed?.attempt ?? 0;
+  const asked = live ? 0 : run.dataUpdatedAt;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer, or another connection, asks for what came since
+  useEffect(() => {
+    if (!log || attempt === 0) return;
+    let stopped = false;
     const readBacklog = async () => {
       let after = known.current?.attempt === attempt ? (known.current.lines.at(-1)?.seq ?? 0) : 0;
       while (!stopped) {
-        const page = await client.calibration.events.query({ id, afterSeq: after, limit: PAGE });
-        const lines = page.events.map(eventLine).filter((line) => line !== null);
+        const page = await client.calibration.events.query({ id, attempt, afterSeq: after, limit: PAGE });
         if (stopped) return;
+        const lines = page.events.map(storedLine).filter((line) => line !== null);
         setFeed((before) =>
-          before && page.attempt === before.attempt
-            ? mergeFeed(before, { ...asUpdate(before), lines })
-            : before,
+          before && attempt === before.attempt ? mergeFeed(before, { ...asUpdate(before), lines }) : before,
         );
         after = page.events.at(-1)?.seq ?? after;
-        if (page.events.length < PAGE) return;
+        if (page.events.length < PAGE) return setReadAttempt(attempt);
       }
     };
-    socket.on("calibration:update", onUpdate);
-    // Follow first and read afterwards: what arrives twice is dropped, what fell between would be lost.
-    socket.emit("follow", { calibration: id }, () => {
-      if (log && !stopped) void readBacklog().catch(() => undefined);
-    });
+    void readBacklog().catch(() => undefined);
     return () => {
       stopped = true;
-      socket.off("calibration:update", onUpdate);
     };
-  }, [socket, connection, id, log, attempt, client]);
+  }, [id, log, attempt, client, live, asked]);
 
   const percent = feed?.percent;
   const running = feed?.state === "RUNNING";
@@ -98,7 +103,11 @@ export function useRunFeed(id: string, { log }: { log: boolean }) {
     void queries.invalidateQueries({ queryKey: trpc.pair.pathKey() });
   }, [state, rowState, queries, trpc]);
 
-  return { run, feed, connection, heardAt, samples };
+  return { run, feed, connection, heardAt, samples, logRead: attempt === 0 || readAttempt === attempt };
+}
+
+function later(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
 function updateOf(row: Run): FeedUpdate {

@@ -47,6 +47,7 @@ export const command = {
     ),
   calibrations: helm("calibration list"),
   calibration: (id: string) => helm("calibration show", id, "--wait"),
+  calibrationLogs: (id: string) => helm("calibration logs", id, "--follow"),
   tenants: helm("tenant list"),
   createTenant: (name: string) => helm("tenant create", name),
   switchTenant: (name: string, enable: boolean) => helm("tenant", enable ? "enable" : "disable", name),

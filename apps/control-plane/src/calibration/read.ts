@@ -83,6 +83,7 @@ export function calibrationRow(found: RowFound, at: ReadAt): CalibrationRow {
     waitingSince: found.state === "QUEUED" ? found.waitingSince : null,
     cancelRequested: found.cancelRequestedAt !== null,
     cancelForcedInMs: forcedIn(found, at),
+    cancelRequestedAt: found.cancelRequestedAt,
     startedBy: found.startedBy,
     createdAt: found.createdAt,
     startedAt: found.startedAt,

@@ -68,6 +68,7 @@ export const CalibrationOut = z.object({
   cancelRequested: z.boolean(),
   /** Of a running run that is being cancelled: milliseconds, when this was read, until it is ended without its worker. */
   cancelForcedInMs: z.number().nullable(),
+  cancelRequestedAt: z.date().nullable(),
   startedBy: z.string(),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
