@@ -44,6 +44,7 @@ export function CalibrationPage({ id }: { id: string }) {
             samples={samples.current}
             connection={connection}
             logRead={logRead}
+            readAt={run.dataUpdatedAt}
           />
         );
         return (

@@ -121,7 +121,7 @@ function Cancel({ id, asked }: { id: string; asked: boolean }) {
         open={open}
         onOpenChange={setOpen}
         title="Cancel this calibration?"
-        description="What was fitted so far is thrown away. The pair keeps the mapper and the status it has."
+        description="The worker is asked to end the job; what does not stop is killed. What was fitted so far is thrown away. The pair keeps the mapper and the status it has."
         confirm="Cancel the calibration"
         kind="danger"
         busy={cancel.isPending}

@@ -32,16 +32,18 @@ type Props = {
   samples: Sample[];
   connection: Connection;
   logRead: boolean;
+  /** When the row was read: times left in it count from then. */
+  readAt: number;
 };
 
-export function RunLive({ run, feed, state, samples, connection, logRead }: Props) {
+export function RunLive({ run, feed, state, samples, connection, logRead, readAt }: Props) {
   const percent = state === "SUCCEEDED" ? 100 : (feed?.percent ?? run.percent);
   const stage = feed?.stage ?? run.stage;
   return (
     <>
       <Problem run={run} state={state} />
       <Waiting run={run} state={state} />
-      <Cancelling run={run} state={state} />
+      <Cancelling run={run} state={state} readAt={readAt} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
         <Card title="Progress">
           <div className="mb-1.5 flex flex-wrap items-baseline justify-between gap-x-3">
@@ -122,18 +124,24 @@ function Waiting({ run, state }: Pick<Props, "run" | "state">) {
 }
 
 /** Gracefully first; what does not end is killed, and a worker that is gone is not waited for. */
-function Cancelling({ run, state }: Pick<Props, "run" | "state">) {
+function Cancelling({ run, state, readAt }: Pick<Props, "run" | "state" | "readAt">) {
+  const now = useNow();
   if (!run.cancelRequested || state !== "RUNNING") return null;
+  const left = run.cancelForcedInMs === null ? null : run.cancelForcedInMs - Math.max(0, now - readAt);
   return (
     <p role="status" className="rounded-xl bg-warn-wash px-4 py-2.5 text-warn-ink">
-      Cancelling{" "}
+      Cancelling
       {run.cancelRequestedAt ? (
         <>
-          since <TimeAgo at={run.cancelRequestedAt} />
+          , asked <TimeAgo at={run.cancelRequestedAt} />
         </>
       ) : null}
-      : the worker ends the job and its children, by force where they do not stop by themselves. If the worker
-      is gone, the run becomes CANCELLED when its lease has run out.
+      : the worker ends the job and all its children, by force where they do not stop by themselves.
+      {left === null
+        ? ""
+        : left > 0
+          ? ` If the worker does not answer, the run is ended without it in ${duration(left)}.`
+          : " The worker did not answer in time: the run is being ended without it."}
     </p>
   );
 }

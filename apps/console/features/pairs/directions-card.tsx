@@ -46,7 +46,10 @@ export function DirectionsCard({ pairs }: { pairs: Pair[] }) {
                     </Button>
                   ))}
                 </fieldset>
-                <Matrix storage={found} pairs={pairs} shown={shown} />
+                <div className="flex flex-wrap items-start gap-x-10 gap-y-4">
+                  <Matrix storage={found} pairs={pairs} shown={shown} />
+                  <Taken storage={found} />
+                </div>
               </>
             }
             table={<DirectionTable storage={found} pairs={pairs} />}
@@ -55,6 +58,27 @@ export function DirectionsCard({ pairs }: { pairs: Pair[] }) {
         )
       }
     </QueryView>
+  );
+}
+
+function Taken({ storage: { all, held, activeBytes } }: { storage: Storage }) {
+  const rows: [string, string, string][] = [
+    ["Stored now", bytes(held.bytes), `${plural(held.mappers, "mapper")} in ${plural(held.files, "file")}`],
+    ["Active ones", bytes(activeBytes), "what nodes fetch"],
+    ["One for every direction", bytes(all.bytes), `${count(all.possible)} possible`],
+  ];
+  return (
+    <dl className="grid min-w-56 flex-1 gap-3 sm:grid-cols-3 lg:max-w-2xl">
+      {rows.map(([name, figure, rest]) => (
+        <div key={name} className="rounded-lg bg-panel px-3.5 py-3">
+          <dt className="text-[0.8125rem] text-ink-soft">{name}</dt>
+          <dd>
+            <span className="block text-lg font-semibold tabular-nums">{figure}</span>
+            <span className="text-[0.8125rem] text-ink-soft">{rest}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -90,7 +114,7 @@ function Matrix({ storage, pairs, shown }: { storage: Storage; pairs: Pair[]; sh
   const last = new Set(blocks.map(({ models }) => models.at(-1)));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard
-    <section aria-label="Source by target" tabIndex={0} className="overflow-x-auto pb-1">
+    <section aria-label="Source by target" tabIndex={0} className="max-w-full overflow-x-auto pb-1">
       <table className="border-separate border-spacing-0.5 text-[0.8125rem]">
         <caption className="sr-only">
           {shown === "retention" ? "Retention" : "What a mapper takes"} by source (rows) and target (columns)

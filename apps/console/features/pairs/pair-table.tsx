@@ -83,6 +83,7 @@ function columnsOn(scale: GaugeScale): Column<Pair>[] {
     {
       id: "pair",
       name: "Pilot to target",
+      className: "@3xl:min-w-32",
       value: pairTitle,
       cell: (pair) => (
         <>
@@ -153,14 +154,14 @@ function columnsOn(scale: GaugeScale): Column<Pair>[] {
     {
       id: "rescue",
       name: "Net rescue",
-      className: `tabular-nums ${NARROW}`,
+      className: `whitespace-nowrap tabular-nums ${NARROW}`,
       value: (pair) => (pair.control ? null : (shownScore(pair)?.netRescue?.value ?? null)),
       cell: (pair) => (pair.control ? null : rescueText(shownScore(pair)?.netRescue ?? null)),
     },
     {
       id: "pays",
       name: "Pays from",
-      className: `tabular-nums ${NARROW}`,
+      className: `whitespace-nowrap tabular-nums ${NARROW}`,
       value: (pair) => (pair.control ? null : (shownScore(pair)?.paysFrom ?? null)),
       cell: (pair) => {
         const score = shownScore(pair);
