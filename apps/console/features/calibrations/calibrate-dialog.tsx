@@ -11,7 +11,6 @@ import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
-import { CalibrateForm, optionsOf } from "./calibrate-form";
 import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
 import { pageWords } from "./failure-words";
 import { useStartCalibration } from "./use-start-calibration";
@@ -106,16 +105,11 @@ function Questions({
     // The workers' answer may come after the form is drawn; what the person chose stays.
     values: undefined,
   });
-  const submit = form.handleSubmit(async ({ long, column, ...values }) => {
-    const device = devices.includes(values.device) ? values.device : (devices[0] ?? values.device);
-    const options = optionsOf({ long, column }, defaults?.options);
-    // The run's page follows: closing this dialog first would change the address under the way there.
-    await start.mutateAsync({ pairId, ...values, device, options }).catch(() => undefined);
   const submit = form.handleSubmit(async ({ method, k, corpus, device: wanted, ...rest }) => {
     const device = devices.includes(wanted) ? wanted : (devices[0] ?? wanted);
-    await start
-      .mutateAsync({ pairId, method, k, corpus, device, options: optionsOf(rest) })
-      .then(onDone, () => undefined);
+    const options = optionsOf(rest);
+    // The run's page follows: closing this dialog first would change the address under the way there.
+    await start.mutateAsync({ pairId, method, k, corpus, device, options }).catch(() => undefined);
   });
   const { errors } = form.formState;
   const { sequences, seq_len: seqLen, seed } = defaults?.options ?? {};
