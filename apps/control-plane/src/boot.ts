@@ -5,14 +5,12 @@ import { createDb, type Db } from "@helm/db";
 import { Server } from "socket.io";
 import { sweepRateLimits } from "./access/rate-limit";
 import { hashSecret } from "./access/secret";
-import { artifactEndpoints } from "./artifact/endpoints";
 import { openStore } from "./artifact/open-store";
 import { sweepUploads } from "./artifact/sweep-uploads";
 import { Uploads } from "./artifact/uploads";
 import { writeAudit } from "./audit/write-audit";
 import { createAuth } from "./auth/auth";
 import { openConsoleSockets } from "./calibration/console-socket";
-import { workerEndpoints } from "./calibration/endpoints";
 import { renewAllLeases } from "./calibration/lease";
 import { LeaseWatch } from "./calibration/lease-watch";
 import { sweepRuns } from "./calibration/sweep";
@@ -27,8 +25,8 @@ import { databaseNow } from "./database-clock";
 import { healthEndpoints } from "./health/endpoints";
 import { createMetrics } from "./health/metrics";
 import { storeJoinToken } from "./host/create-join-token";
-import { hostEndpoints } from "./host/endpoints";
 import { boundBody } from "./http/bound-body";
+import { ENDPOINTS } from "./http/endpoints";
 import { createHandler } from "./http/handler";
 import { socketOriginAllowed } from "./http/origin";
 import { Hub } from "./hub";
@@ -88,7 +86,7 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   const services: Services = { config, db, log, hub, signer, artifacts, uploads };
   const auth = createAuth(services);
   const metrics = createMetrics(db);
-  const endpoints = [...hostEndpoints, ...workerEndpoints, ...artifactEndpoints, ...healthEndpoints(metrics)];
+  const endpoints = [...ENDPOINTS, ...healthEndpoints(metrics)];
   const handle = createHandler(services, auth, endpoints);
   http.on("request", (req, res) => {
     if (req.url?.startsWith("/socket.io")) {
