@@ -6,6 +6,7 @@ import { HostClient, type HostIdentity, type Logger, type PythonHome, pythonEnvi
 import { Configuration } from "./config/configuration";
 import { ControlLink } from "./config/control-link";
 import { DocumentStore } from "./config/document-store";
+import { KeyUse } from "./config/key-use";
 import { PairRoom } from "./config/pair-room";
 import { EngineSupervisor } from "./engine/engine-supervisor";
 import { reportMemory } from "./engine/memory-report";
@@ -37,7 +38,8 @@ const MEMORY_EVERY_MS = 10_000;
 /** Engine, gateway and configuration of one host, from start to stop. */
 export class Node {
   private readonly configuration: Configuration;
-  private readonly stats = new StatsCollector();
+  private readonly keyUse = new KeyUse();
+  private readonly stats = new StatsCollector(undefined, this.keyUse);
   private readonly metrics = new GatewayMetrics();
   private readonly artifacts: HostClient;
   private readonly pairs: PairRoom;
@@ -53,7 +55,7 @@ export class Node {
     const { config, identity, hardware, log } = parts;
     const documents = new DocumentStore(join(config.stateDir, "config", identity.id));
     const known = { signingKey: identity.signing_key, nodeId: identity.id };
-    this.configuration = new Configuration(documents, known, log);
+    this.configuration = new Configuration(documents, known, log, undefined, this.keyUse);
     this.artifacts = new HostClient({ controlUrl: config.controlUrl, credential: identity.credential });
     this.pairs = new PairRoom(
       {

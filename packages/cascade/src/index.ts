@@ -1,3 +1,4 @@
+export * from "./effective";
 export * from "./evidence";
 export * from "./hold-back";
 export * from "./judge";

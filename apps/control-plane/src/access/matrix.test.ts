@@ -104,6 +104,21 @@ const DO: Record<string, () => Promise<unknown>> = {
     on: true,
     revision: (await control.as("viewer").setting.get()).revision,
   }),
+  "route.create": async () => ({
+    name: `route-${randomBytes(4).toString("hex")}`,
+    pairId,
+    judge: { meanLogprob: -0.5, minLogprob: -3 },
+  }),
+  "route.remove": async () => {
+    const name = `route-${randomBytes(4).toString("hex")}`;
+    const judge = { meanLogprob: -0.5, minLogprob: -3 };
+    return { name, revision: (await control.as("admin").route.create({ name, pairId, judge })).revision };
+  },
+  "pair.setGate": async () => ({
+    id: pairId,
+    gate: 0.97,
+    revision: (await control.as("viewer").pair.get({ id: pairId })).revision,
+  }),
   "route.update": async () => ({
     name: "helm-auto",
     window: 32,
@@ -133,6 +148,17 @@ const DO: Record<string, () => Promise<unknown>> = {
   "tenant.setEnabled": async () => {
     const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });
     return { id: tenant.id, enabled: true, revision: tenant.revision };
+  },
+  "tenant.update": async () => ({ ...(await someTenant()), window: 8 }),
+  "tenant.archive": async () => someTenant(),
+  "tenant.restore": async () => {
+    const { id, revision } = await control.as("admin").tenant.archive(await someTenant());
+    return { id, revision };
+  },
+  "tenant.remove": async () => someTenant(),
+  "key.rotate": async () => {
+    const tenantId = (await someTenant()).id;
+    return { id: (await control.as("admin").key.create({ tenantId, name: "rotated" })).id };
   },
   "key.create": async () => ({
     tenantId: (await control.as("admin").tenant.create({ name: "keys" })).id,
@@ -179,6 +205,12 @@ async function ensureSelf(): Promise<void> {
 
 async function someone(): Promise<{ id: string; revision: number }> {
   return { id: (await addPerson(control, "viewer")).id, revision: 1 };
+}
+
+async function someTenant(): Promise<{ id: string; revision: number }> {
+  const name = `t-${randomBytes(4).toString("hex")}`;
+  const { id, revision } = await control.as("admin").tenant.create({ name });
+  return { id, revision };
 }
 
 async function openRun(): Promise<string> {

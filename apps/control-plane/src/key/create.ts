@@ -4,7 +4,8 @@ import { z } from "zod";
 import { actorName } from "../access/actor";
 import { hashSecret, randomSecret } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
-import type { Call } from "../context";
+import type { Call, Context } from "../context";
+import { requireNotArchived } from "../tenant/schema";
 
 export const CreateKeyInput = z.object({
   tenantId: z.uuid(),
@@ -20,33 +21,32 @@ export const CreateKeyOutput = z.object({
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-export async function createKey({ ctx, input }: Call<z.infer<typeof CreateKeyInput>>) {
-  const tenant = await ctx.db.tenant.findUnique({ where: { id: input.tenantId } });
-  if (!tenant) throw new HelmError("NOT_FOUND", "There is no such tenant.");
-  if (input.expiresAt && input.expiresAt <= new Date())
-    throw new HelmError("BAD_REQUEST", "The expiry lies in the past.");
+/** A new key of a tenant, stored by its digest. */
+export async function makeKey(
+  ctx: Context,
+  data: { tenantId: string; name: string; expiresAt: Date | null; replacesId?: string },
+): Promise<z.infer<typeof CreateKeyOutput>> {
   const prefix = `hlm_${Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join("")}`;
   const key = `${prefix}_${randomSecret(32)}`;
   const { id } = await ctx.db.apiKey.create({
-    data: {
-      tenantId: tenant.id,
-      name: input.name,
-      prefix,
-      hash: hashSecret(key),
-      createdBy: actorName(ctx.actor),
-      expiresAt: input.expiresAt ?? null,
-    },
+    data: { ...data, prefix, hash: hashSecret(key), createdBy: actorName(ctx.actor) },
   });
+  return { id, key, prefix };
+}
+
+export async function createKey({ ctx, input }: Call<z.infer<typeof CreateKeyInput>>) {
+  const tenant = await ctx.db.tenant.findUnique({ where: { id: input.tenantId } });
+  if (!tenant) throw new HelmError("NOT_FOUND", "There is no such tenant.");
+  requireNotArchived(tenant);
+  if (input.expiresAt && input.expiresAt <= new Date())
+    throw new HelmError("BAD_REQUEST", "The expiry lies in the past.");
+  const { name, expiresAt = null } = input;
+  const made = await makeKey(ctx, { tenantId: tenant.id, name, expiresAt });
   await writeAudit(ctx, {
     verb: "key.create",
     entity: "key",
-    entityId: id,
-    after: {
-      tenant: tenant.name,
-      name: input.name,
-      prefix,
-      expiresAt: input.expiresAt?.toISOString() ?? null,
-    },
+    entityId: made.id,
+    after: { tenant: tenant.name, name, prefix: made.prefix, expiresAt: expiresAt?.toISOString() ?? null },
   });
-  return { id, key, prefix };
+  return made;
 }

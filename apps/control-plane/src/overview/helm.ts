@@ -1,8 +1,9 @@
-import { HardwareVerdict } from "@helm/contracts";
+import { FallbackReason, HardwareVerdict } from "@helm/contracts";
 import { z } from "zod";
 import type { Context } from "../context";
 import { listNodes, listWorkers } from "../host/list";
-import { RouteOut, readRoute } from "../route/schema";
+import { listRoutes, RouteOut } from "../route/schema";
+import { readPairFacts } from "./route-facts";
 import { describeTurningOn } from "./turning-on";
 
 export const HelmOverview = z.object({
@@ -27,7 +28,15 @@ export const HelmOverview = z.object({
     /** Connected nodes on which the route's pair is READY under the newest generation. */
     routableNow: z.number().int(),
   }),
+  /** The default route, and all of them with what their pair is worth now. */
   route: RouteOut.nullable(),
+  routes: z.array(
+    RouteOut.extend({
+      refusal: FallbackReason.nullable(),
+      readyNodes: z.number().int(),
+      connectedNodes: z.number().int(),
+    }),
+  ),
   turningOnWouldChange: z.string(),
   gate: z.number(),
   gateOn: z.enum(["lower", "point"]),
@@ -39,13 +48,22 @@ export async function readHelmOverview(ctx: Context): Promise<z.infer<typeof Hel
   const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
   const nodes = await listNodes(ctx);
   const workers = await listWorkers(ctx);
-  const route = await readRoute(ctx);
+  const facts = await readPairFacts(ctx, nodes);
+  const routes = (await listRoutes(ctx)).map((route) => {
+    const pair = facts.get(route.pairId);
+    return {
+      ...route,
+      refusal: pair ? pair.refusal : ("NOT_CALIBRATED" as const),
+      readyNodes: pair?.ready ?? 0,
+      connectedNodes: pair?.connected ?? 0,
+    };
+  });
+  const route = routes[0] ?? null;
   const pairs = await ctx.db.pair.findMany({ include: { mappers: { where: { state: "ACTIVE" } } } });
-  const tenants = await ctx.db.tenant.findMany({ orderBy: { name: "asc" } });
+  const tenants = await ctx.db.tenant.findMany({ where: { archivedAt: null }, orderBy: { name: "asc" } });
   const enabled = tenants.filter((tenant) => tenant.enabled).map((tenant) => tenant.name);
   const connected = nodes.filter((node) => node.connected);
   const desired = nodes[0]?.generation.desired ?? (await newestGeneration(ctx));
-  const routable = connected.filter((node) => isReadyFor(node, route?.pairId ?? null, desired));
   return {
     enabled: setting.helmEnabled,
     revision: setting.revision,
@@ -59,16 +77,11 @@ export async function readHelmOverview(ctx: Context): Promise<z.infer<typeof Hel
       ackedNodes: connected.filter((node) => node.generation.acked === desired).length,
       activeNodes: connected.filter((node) => node.generation.active === desired).length,
       nodesTotal: nodes.length,
-      routableNow: routable.length,
+      routableNow: route?.readyNodes ?? 0,
     },
     route,
-    turningOnWouldChange: await describeTurningOn(ctx, {
-      route,
-      enabled,
-      ready: routable.length,
-      connected: connected.length,
-      killSwitch: setting.killSwitch,
-    }),
+    routes,
+    turningOnWouldChange: describeTurningOn({ routes, facts, tenants, killSwitch: setting.killSwitch }),
     gate: setting.gate,
     gateOn: setting.gateOn,
   };
@@ -80,11 +93,6 @@ async function newestGeneration(ctx: Context): Promise<number> {
     select: { generation: true },
   });
   return newest?.generation ?? 0;
-}
-
-function isReadyFor(node: Node, pairId: string | null, generation: number): boolean {
-  if (pairId === null || node.generation.active !== generation) return false;
-  return node.readiness?.pairs.some((pair) => pair.pair_id === pairId && pair.state === "READY") ?? false;
 }
 
 /** The best verdict among the nodes: one allowed GPU is enough for Helm to be used there. */

@@ -35,6 +35,8 @@ export const PairOut = z.object({
   attempts: z.number().int(),
   developmentOnly: z.boolean(),
   reverseId: z.uuid().nullable(),
+  /** Of what an administrator edits of a pair: its gate. */
+  revision: z.number().int(),
   createdAt: z.date(),
 });
 export type PairOut = z.infer<typeof PairOut>;
@@ -117,6 +119,7 @@ function pairOut(
     attempts: pair._count.calibrations,
     developmentOnly: pair.control || (mapper?.developmentOnly ?? lastScore?.developmentOnly ?? false),
     reverseId: reverse?.id ?? null,
+    revision: pair.revision,
     createdAt: pair.createdAt,
   };
 }

@@ -19,6 +19,12 @@ export const RegisterPairOutput = z.object({ registrationId: z.uuid() });
 /** Asks a worker to look at both models; what it reports decides. */
 export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterPairInput>>) {
   const { sourceModel, targetModel } = input;
+  const route = await ctx.db.route.findFirst({ where: { name: { in: [sourceModel, targetModel] } } });
+  if (route)
+    throw new HelmError(
+      "BAD_REQUEST",
+      `${route.name} is the name of a route: a model of that name would be served in its place. Rename the route, or the model's folder.`,
+    );
   const existing = await ctx.db.pair.findFirst({
     where: { source: { name: sourceModel }, target: { name: targetModel } },
   });

@@ -13,6 +13,7 @@ import {
 import { RegisterPairInput, RegisterPairOutput, registerPair } from "./register";
 import { getRegistration, RegistrationInput, RegistrationOut } from "./registration";
 import { ListRegistrationsInput, ListRegistrationsOutput, listRegistrations } from "./registrations";
+import { SetPairGateInput, setPairGate } from "./set-gate";
 import { readStorage, StorageOut } from "./storage";
 
 export const pairRouter = router({
@@ -22,6 +23,7 @@ export const pairRouter = router({
   placement: query.input(PlacementInput).output(PlacementOut).query(readPlacement),
   place: mutation.input(PlaceInput).output(PlacementOut).mutation(placePair),
   unplace: mutation.input(UnplaceInput).output(PlacementOut).mutation(unplacePair),
+  setGate: mutation.input(SetPairGateInput).output(PairOut).mutation(setPairGate),
   registration: query.input(RegistrationInput).output(RegistrationOut).query(getRegistration),
   registrations: query.input(ListRegistrationsInput).output(ListRegistrationsOutput).query(listRegistrations),
   storage: query.output(StorageOut).query(({ ctx }) => readStorage(ctx)),

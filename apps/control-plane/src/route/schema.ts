@@ -1,10 +1,13 @@
-import { StreamingMode } from "@helm/contracts";
+import { type SnapshotRoute, StreamingMode } from "@helm/contracts";
+import type { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Context } from "../context";
 
 export const RouteOut = z.object({
   id: z.uuid(),
   name: z.string(),
+  /** Where a request goes that names no model. */
+  isDefault: z.boolean(),
   pairId: z.uuid(),
   pairName: z.string(),
   judge: z.object({ version: z.string(), meanLogprob: z.number(), minLogprob: z.number() }),
@@ -19,30 +22,77 @@ export type RouteOut = z.infer<typeof RouteOut>;
 
 export const DEFAULT_ROUTE = "helm-auto";
 
-/** The fleet's route, the default one first; null before any pair was registered. */
+const logprob = z.number().min(-100).max(0);
+
+/** What a route is made of, beside its name and its pair. */
+export const RouteFields = z.object({
+  judge: z.object({ meanLogprob: logprob, minLogprob: logprob }),
+  streaming: StreamingMode,
+  window: z.number().int().min(1).max(4096),
+  defaultMaxTokens: z.number().int().min(1).max(1_000_000),
+  holdTurns: z.number().int().min(1).max(10_000).nullable(),
+});
+
+/** As clients send it: no slash, so that it can never be mistaken for a hub's model. */
+export const RouteName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    "lower-case letters, digits, dots, dashes and underscores, at most 63",
+  );
+
+const name = { select: { name: true } } as const;
+const withPair = { pair: { select: { source: name, target: name } } } satisfies Prisma.RouteInclude;
+
+/** The default route first, then the oldest: the order in which nodes get them. */
+export async function listRoutes(ctx: Context): Promise<RouteOut[]> {
+  const rows = defaultFirst(
+    await ctx.db.route.findMany({ include: withPair, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+  );
+  return rows.map(({ pair, meanLogprob, minLogprob, judgeVersion, createdAt: _, ...route }, index) => ({
+    ...route,
+    isDefault: index === 0,
+    pairName: `${pair.source.name} -> ${pair.target.name}`,
+    judge: { version: judgeVersion, meanLogprob, minLogprob },
+  }));
+}
+
+/** One route, by name, else the default one; null where there is none. */
 export async function readRoute(ctx: Context, name?: string): Promise<RouteOut | null> {
-  const routes = await ctx.db.route.findMany({
-    where: name === undefined ? {} : { name },
-    include: { pair: { include: { source: true, target: true } } },
-    orderBy: { createdAt: "asc" },
-  });
-  const route = routes.find((row) => row.name === DEFAULT_ROUTE) ?? routes[0];
-  if (!route) return null;
+  const routes = await listRoutes(ctx);
+  return (name === undefined ? routes[0] : routes.find((route) => route.name === name)) ?? null;
+}
+
+export function defaultFirst<R extends { name: string }>(routes: R[]): R[] {
+  const isDefault = (route: R) => route.name === DEFAULT_ROUTE;
+  return [...routes.filter(isDefault), ...routes.filter((route) => !isDefault(route))];
+}
+
+interface RouteRow {
+  name: string;
+  pairId: string;
+  judgeVersion: string;
+  meanLogprob: number;
+  minLogprob: number;
+  streaming: StreamingMode;
+  window: number;
+  defaultMaxTokens: number;
+  holdTurns: number | null;
+}
+
+/** A route as nodes are told of it. */
+export function snapshotRoute(route: RouteRow): SnapshotRoute {
   return {
-    id: route.id,
     name: route.name,
-    pairId: route.pairId,
-    pairName: `${route.pair.source.name} -> ${route.pair.target.name}`,
-    judge: { version: route.judgeVersion, meanLogprob: route.meanLogprob, minLogprob: route.minLogprob },
+    pair_id: route.pairId,
+    judge: { version: route.judgeVersion, mean_logprob: route.meanLogprob, min_logprob: route.minLogprob },
     streaming: route.streaming,
     window: route.window,
-    defaultMaxTokens: route.defaultMaxTokens,
-    holdTurns: route.holdTurns,
-    revision: route.revision,
-    updatedAt: route.updatedAt,
+    default_max_tokens: route.defaultMaxTokens,
+    hold_turns: route.holdTurns,
   };
 }
 
-export function audited({ updatedAt: _, ...fields }: RouteOut): Record<string, unknown> {
+export function audited({ updatedAt: _, isDefault: __, ...fields }: RouteOut): Record<string, unknown> {
   return fields;
 }

@@ -1,41 +1,56 @@
-import { HelmError, StreamingMode } from "@helm/contracts";
+import { HelmError } from "@helm/contracts";
 import { z } from "zod";
-import type { Call } from "../context";
+import type { Call, Context } from "../context";
 import { changeRow } from "../revision/change-row";
-import { audited, type RouteOut, readRoute } from "./schema";
+import { requireFreeName, requirePossiblePair } from "./check-route";
+import { audited, RouteFields, RouteName, type RouteOut, readRoute } from "./schema";
 
-const logprob = z.number().min(-100).max(0);
-
-export const UpdateRouteInput = z.object({
+export const UpdateRouteInput = RouteFields.partial().extend({
   name: z.string(),
+  newName: RouteName.optional(),
   pairId: z.uuid().optional(),
-  judge: z.object({ meanLogprob: logprob, minLogprob: logprob }).optional(),
-  streaming: StreamingMode.optional(),
-  window: z.number().int().min(1).max(4096).optional(),
-  defaultMaxTokens: z.number().int().min(1).max(1_000_000).optional(),
-  holdTurns: z.number().int().min(1).nullable().optional(),
   revision: z.number().int(),
 });
 
 export async function updateRoute({ ctx, input }: Call<z.infer<typeof UpdateRouteInput>>): Promise<RouteOut> {
-  const before = await readRoute(ctx, input.name);
-  if (!before) throw new HelmError("NOT_FOUND", `There is no route ${input.name}.`);
-  if (input.pairId && !(await ctx.db.pair.findUnique({ where: { id: input.pairId } }))) {
-    throw new HelmError("NOT_FOUND", "There is no such pair.");
+  const { name, newName = name, pairId, judge, revision, ...fields } = input;
+  const before = await readRoute(ctx, name);
+  if (!before) throw new HelmError("NOT_FOUND", `There is no route ${name}.`);
+  if (newName !== name) {
+    await requireFreeName(ctx, newName);
+    await requireNobodyCalls(ctx, name, newName);
   }
-  const { pairId, judge, streaming, window, defaultMaxTokens, holdTurns } = input;
+  if (pairId && pairId !== before.pairId) await requirePossiblePair(ctx, pairId);
+  let reading = name;
   return changeRow(ctx, {
     verb: "route.update",
     entity: "route",
     entityId: before.id,
-    what: `the route ${before.name}`,
-    revision: input.revision,
-    read: () => readRoute(ctx, input.name),
-    write: (where, next) =>
-      ctx.db.route.updateMany({
+    what: `the route ${name}`,
+    revision,
+    read: () => readRoute(ctx, reading),
+    write: async (where, next) => {
+      const done = await ctx.db.route.updateMany({
         where: { id: before.id, ...where },
-        data: { pairId, ...judge, streaming, window, defaultMaxTokens, holdTurns, ...next },
-      }),
+        data: { name: newName, pairId, ...judge, ...fields, ...next },
+      });
+      if (done.count > 0) reading = newName;
+      return done;
+    },
     audited,
   });
+}
+
+/** A route's name is what clients send: while one could, it is not taken from under them. */
+async function requireNobodyCalls(ctx: Context, name: string, newName: string): Promise<void> {
+  const now = new Date();
+  const live = await ctx.db.apiKey.count({
+    where: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
+  });
+  if (live === 0) return;
+  throw new HelmError(
+    "BAD_REQUEST",
+    `${live === 1 ? "One API key is" : `${live} API keys are`} valid, and whoever holds one may ask for ${name}: after a rename that is 404 model_not_found. Create the route ${newName} beside it, move the clients, then remove ${name}.`,
+    { issues: [{ path: "newName", message: "refused while API keys are valid" }], liveKeys: live },
+  );
 }

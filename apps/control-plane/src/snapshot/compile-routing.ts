@@ -1,5 +1,6 @@
 import type { FallbackReason } from "@helm/contracts";
 import type { Tx } from "../context";
+import { defaultFirst, snapshotRoute } from "../route/schema";
 import { orderContent, type RoutingContent } from "./routing-content";
 
 export type { RoutingContent } from "./routing-content";
@@ -7,7 +8,8 @@ export type { RoutingContent } from "./routing-content";
 /** What nodes should do, read from the database in a fixed order: equal facts give equal text. */
 export async function compileRouting(db: Tx): Promise<RoutingContent> {
   const setting = await db.setting.findUniqueOrThrow({ where: { id: 1 } });
-  const routes = await db.route.findMany({ orderBy: { name: "asc" } });
+  // The first one is what a request without a model goes to.
+  const routes = defaultFirst(await db.route.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] }));
   const pairs = await db.pair.findMany({
     include: {
       source: true,
@@ -21,15 +23,7 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
   const developmentNodes = await listDevelopmentNodes(db);
   return orderContent({
     helm_enabled: setting.helmEnabled,
-    routes: routes.map((route) => ({
-      name: route.name,
-      pair_id: route.pairId,
-      judge: { version: route.judgeVersion, mean_logprob: route.meanLogprob, min_logprob: route.minLogprob },
-      streaming: route.streaming,
-      window: route.window,
-      default_max_tokens: route.defaultMaxTokens,
-      hold_turns: route.holdTurns,
-    })),
+    routes: routes.map(snapshotRoute),
     pairs: pairs.map((pair) => {
       const mapper = pair.mappers[0] ?? null;
       const development = pair.control || (mapper?.developmentOnly ?? false);

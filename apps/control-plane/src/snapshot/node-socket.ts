@@ -8,7 +8,7 @@ import { replyTo } from "../socket-reply";
 import { recordStats } from "../traffic/record-stats";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
-import { type NewestDocuments, readNewestDocuments } from "./newest-documents";
+import { readNewestDocuments } from "./newest-documents";
 import { type AckInput, recordAck } from "./record-ack";
 import { recordReadiness } from "./record-readiness";
 
@@ -33,48 +33,85 @@ export function openNodeSockets(services: Services): void {
   };
 }
 
-/** Sends what is newest, one push at a time; a change during a push leads to one more. */
-class DocumentSender {
-  /** Digest of what the node last answered to, by event. */
-  private readonly sent = new Map<string, string>();
-  private busy = false;
+/** Does its work again for as long as something changed meanwhile, one at a time. */
+class Lane {
+  private current: Promise<void> | null = null;
   private again = false;
 
   constructor(
-    private readonly services: Services,
-    private readonly socket: Socket,
+    private readonly parts: {
+      work: () => Promise<boolean>;
+      open: () => boolean;
+      failed: (error: unknown) => void;
+    },
   ) {}
 
   push(): void {
     this.again = true;
-    if (!this.busy) void this.run();
+    this.current ??= this.run().finally(() => {
+      this.current = null;
+    });
+  }
+
+  /** Resolves once nothing of it is under way. */
+  async idle(): Promise<void> {
+    await this.current;
   }
 
   private async run(): Promise<void> {
-    this.busy = true;
     try {
-      while (this.again && this.socket.connected) {
+      while (this.again && this.parts.open()) {
         this.again = false;
-        const newest = await readNewestDocuments(this.services.db);
-        const done = (newest === null || (await this.send(newest))) && (await this.sendOrders());
-        if (!done) setTimeout(() => this.push(), AGAIN_MS).unref();
+        if (!(await this.parts.work())) setTimeout(() => this.push(), AGAIN_MS).unref();
       }
     } catch (error) {
-      this.services.log.warn(
+      this.parts.failed(error);
+    }
+  }
+}
+
+/**
+ * Sends what is newest to one node. The access list has a lane of its own: a kill switch or a revoked key never waits for a
+ * node that is slow to answer to a snapshot.
+ */
+class DocumentSender {
+  /** Digest of what the node last answered to, by event. */
+  private readonly sent = new Map<string, string>();
+  private readonly access: Lane;
+  private readonly rest: Lane;
+
+  constructor(
+    private readonly services: Services,
+    private readonly socket: Socket,
+  ) {
+    const open = () => this.socket.connected;
+    const failed = (error: unknown) =>
+      services.log.warn(
         { err: error },
         "documents could not be pushed; the next change or connection tries again",
       );
-    } finally {
-      this.busy = false;
-    }
+    this.access = new Lane({ work: () => this.sendAccess(), open, failed });
+    this.rest = new Lane({ work: () => this.sendRest(), open, failed });
   }
 
-  /** The access list first: it holds the kill switch. False where one got no ack and has to go out again. */
-  private async send({ accessList, version, snapshot, generation }: NewestDocuments): Promise<boolean> {
-    return (
-      (await this.deliver("access-list", "access_list", version, accessList)) &&
-      (await this.deliver("snapshot", "routing_snapshot", generation, snapshot))
-    );
+  push(): void {
+    this.access.push();
+    this.rest.push();
+  }
+
+  private async sendAccess(): Promise<boolean> {
+    const newest = await readNewestDocuments(this.services.db);
+    return newest === null || this.deliver("access-list", "access_list", newest.version, newest.accessList);
+  }
+
+  /** False where one got no ack and has to go out again. A snapshot never overtakes the access list it was made with. */
+  private async sendRest(): Promise<boolean> {
+    await this.access.idle();
+    const newest = await readNewestDocuments(this.services.db);
+    const snapshot =
+      newest === null ||
+      (await this.deliver("snapshot", "routing_snapshot", newest.generation, newest.snapshot));
+    return snapshot && (await this.sendOrders());
   }
 
   private async sendOrders(): Promise<boolean> {

@@ -4,20 +4,22 @@ import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
 import { type TenantOut, tenantOut, withKeys } from "./schema";
 
-export const CreateTenantInput = z.object({
-  name: z
-    .string()
-    .trim()
-    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63"),
-});
+export const TenantName = z
+  .string()
+  .trim()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
+
+export const CreateTenantInput = z.object({ name: TenantName });
 
 /** Every tenant starts excluded. */
 export async function createTenant({
   ctx,
   input,
 }: Call<z.infer<typeof CreateTenantInput>>): Promise<TenantOut> {
-  if (await ctx.db.tenant.findUnique({ where: { name: input.name } })) {
-    throw new HelmError("CONFLICT", `There is a tenant ${input.name} already.`);
+  const other = await ctx.db.tenant.findUnique({ where: { name: input.name } });
+  if (other) {
+    const archived = other.archivedAt ? ", archived: restore it, or choose another name" : " already";
+    throw new HelmError("CONFLICT", `There is a tenant ${input.name}${archived}.`);
   }
   const tenant = await ctx.db.tenant.create({ data: { name: input.name }, include: withKeys });
   await writeAudit(ctx, {

@@ -1,4 +1,4 @@
-import { StreamingMode } from "@helm/contracts";
+import { HelmError, StreamingMode } from "@helm/contracts";
 import { z } from "zod";
 
 /** What a tenant may have of its own; null leaves what the route says. */
@@ -39,4 +39,9 @@ export function tenantOut({ keys, ...tenant }: TenantRow): TenantOut {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt?.getTime() ?? []);
   const lastUsedAt = uses.length > 0 ? new Date(Math.max(...uses)) : null;
   return { ...tenant, keys: { live, total: keys.length, lastUsedAt } };
+}
+
+export function requireNotArchived(tenant: { name: string; archivedAt: Date | null }): void {
+  if (tenant.archivedAt)
+    throw new HelmError("ILLEGAL_TRANSITION", `${tenant.name} is archived. Restore it first.`);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Call } from "../context";
-import { changeTenant } from "./change-tenant";
-import type { TenantOut } from "./schema";
+import { changeTenant, findTenant } from "./change-tenant";
+import { requireNotArchived, type TenantOut } from "./schema";
 
 export const SetTenantEnabledInput = z.object({
   id: z.uuid(),
@@ -9,9 +9,10 @@ export const SetTenantEnabledInput = z.object({
   revision: z.number().int(),
 });
 
-export function setTenantEnabled({
+export async function setTenantEnabled({
   ctx,
   input: { id, enabled, revision },
 }: Call<z.infer<typeof SetTenantEnabledInput>>): Promise<TenantOut> {
+  requireNotArchived(await findTenant(ctx, id));
   return changeTenant(ctx, { verb: "tenant.setEnabled", id, revision, data: { enabled } });
 }

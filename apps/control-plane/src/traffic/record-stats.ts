@@ -1,5 +1,5 @@
 import type { NodeStats } from "@helm/contracts";
-import type { Call } from "../context";
+import type { Call, Context } from "../context";
 import { actingHost } from "../host/acting-host";
 
 /** Adds a node's counters to their minute. A report that ends no later than the newest one was counted already. */
@@ -22,6 +22,24 @@ export async function recordStats({ ctx, input }: Call<NodeStats>): Promise<{ co
         "tokens_moved" = "request_stat"."tokens_moved" + EXCLUDED."tokens_moved",
         "first_token_ms_sum" = "request_stat"."first_token_ms_sum" + EXCLUDED."first_token_ms_sum"`;
   }
+  await recordKeyUse(ctx, input.keys ?? []);
   await ctx.db.nodeState.update({ where: { nodeId }, data: { statsUntil: until } });
   return { counted: true };
+}
+
+/**
+ * Last use to the minute, and only forward: a key that is in use costs one write a minute, whatever its requests. A node
+ * whose clock runs ahead is believed up to now.
+ */
+async function recordKeyUse(ctx: Context, keys: { prefix: string; last_used_at: string }[]): Promise<void> {
+  const now = Date.now();
+  // In one order, so that two nodes that report the same keys wait for each other and do not lock.
+  for (const { prefix, last_used_at } of [...keys].sort((a, b) => (a.prefix < b.prefix ? -1 : 1))) {
+    const at = Math.min(now, new Date(last_used_at).getTime());
+    const minute = new Date(Math.floor(at / 60_000) * 60_000);
+    await ctx.db.apiKey.updateMany({
+      where: { prefix, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: minute } }] },
+      data: { lastUsedAt: minute },
+    });
+  }
 }

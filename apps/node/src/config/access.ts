@@ -19,18 +19,24 @@ export class AccessIndex {
     }
   }
 
+  /** The tenant of a presented key, see `keyOf`. */
+  tenantOf(presented: string, now: Date): Tenant | null {
+    return this.keyOf(presented, now)?.tenant ?? null;
+  }
+
   /**
-   * The tenant of a presented key. The prefix is no secret and only narrows the search; the hashes are compared in
+   * The key that was presented, with its tenant, or null. The prefix is no secret and only narrows the search; the hashes are compared in
    * constant time, and an unknown prefix costs one comparison too.
    */
-  tenantOf(presented: string, now: Date): Tenant | null {
+  keyOf(presented: string, now: Date): { tenant: Tenant; prefix: string } | null {
     const hash = createHash("sha256").update(presented).digest();
     let match: AccessList["keys"][number] | null = null;
     for (const entry of this.byPrefix.get(keyPrefix(presented)) ?? [decoy]) {
       if (entry.hash.length === hash.length && timingSafeEqual(entry.hash, hash)) match = entry.key;
     }
     if (!match || (match.expires_at !== null && new Date(match.expires_at) <= now)) return null;
-    return this.tenants.get(match.tenant_id) ?? null;
+    const tenant = this.tenants.get(match.tenant_id);
+    return tenant ? { tenant, prefix: match.prefix } : null;
   }
 }
 

@@ -3,6 +3,7 @@ import { DocumentError, type Logger, openSignedDocument } from "@helm/host";
 import type { z } from "zod";
 import { AccessIndex, bearerOf, type Tenant } from "./access";
 import type { DocumentKind, DocumentStore, StoredDocument } from "./document-store";
+import { KeyUse } from "./key-use";
 
 const NUMBERED: Record<DocumentKind, string> = {
   snapshot: "generation",
@@ -26,6 +27,7 @@ export class Configuration {
     private readonly identity: { signingKey: string; nodeId: string },
     private readonly log: Logger,
     private readonly now: () => Date = () => new Date(),
+    private readonly keyUse: KeyUse = new KeyUse(),
   ) {}
 
   get snapshot(): RoutingSnapshot | null {
@@ -63,7 +65,10 @@ export class Configuration {
   authenticate(authorization: string | undefined): Tenant | null {
     const key = bearerOf(authorization);
     if (key === null || !this.access || this.accessAgeS > this.access.list.refuse_keys_after_s) return null;
-    return this.access.tenantOf(key, this.now());
+    const found = this.access.keyOf(key, this.now());
+    if (!found) return null;
+    this.keyUse.note(found.prefix, this.now());
+    return found.tenant;
   }
 
   /** Takes up what an earlier life left, as far as it still proves genuine. */

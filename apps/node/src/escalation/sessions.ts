@@ -1,8 +1,10 @@
-/** Who answered last in a session; within one the served model does not go back to the pilot by itself. */
+/** Who answered last in a session; within one the served model goes back to the pilot only after the route's `hold_turns`. */
 export type SessionHolder = "pilot" | "target";
 
 interface Entry {
   holder: SessionHolder;
+  /** Answers of the target since the session came to it. */
+  turns: number;
   touched: number;
 }
 
@@ -24,7 +26,8 @@ export class Sessions {
     return this.count;
   }
 
-  holder(tenant: string, session: string | null): SessionHolder | null {
+  /** `holdTurns`: after so many answers of the target the session is nobody's again, and the pilot is asked; null: never. */
+  holder(tenant: string, session: string | null, holdTurns: number | null = null): SessionHolder | null {
     if (session === null) return null;
     const entry = this.tenants.get(tenant)?.get(session);
     if (!entry) return null;
@@ -32,17 +35,26 @@ export class Sessions {
       this.forget(tenant, session);
       return null;
     }
+    if (entry.holder === "target" && holdTurns !== null && entry.turns >= holdTurns) return null;
     return entry.holder;
   }
 
-  /** Remembers who answered; a session that escalated stays on the target. */
-  record(tenant: string, session: string | null, holder: SessionHolder): void {
+  /** Remembers who answered; a session that escalated stays on the target, for `holdTurns` answers where there is a bound. */
+  record(
+    tenant: string,
+    session: string | null,
+    holder: SessionHolder,
+    holdTurns: number | null = null,
+  ): void {
     if (session === null) return;
-    const kept = this.holder(tenant, session) === "target" ? "target" : holder;
+    const held = this.holder(tenant, session, holdTurns);
+    const kept = held === "target" ? "target" : holder;
+    const before = held === "target" ? (this.tenants.get(tenant)?.get(session)?.turns ?? 0) : 0;
+    const turns = kept === "target" ? before + 1 : 0;
     this.forget(tenant, session);
     const own = this.tenants.get(tenant) ?? new Map<string, Entry>();
     this.tenants.set(tenant, own);
-    own.set(session, { holder: kept, touched: this.now() });
+    own.set(session, { holder: kept, turns, touched: this.now() });
     this.count += 1;
     if (this.count > this.most) this.makeRoom();
   }

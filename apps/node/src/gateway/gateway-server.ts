@@ -15,11 +15,13 @@ import { readJsonBody } from "./read-body";
 import type { Exchange, GatewayResources } from "./resources";
 import { ResponseWriter } from "./response-writer";
 import { serveEscalate, serveGeneration } from "./serve";
+import { TenantQuota } from "./tenant-quota";
 
 /** The OpenAI-compatible door of a node. */
 export class GatewayServer {
   private readonly server: Server;
   private readonly running = new Set<AbortController>();
+  private readonly quota = new TenantQuota();
   private draining = false;
 
   constructor(private readonly gw: GatewayResources) {
@@ -113,7 +115,12 @@ export class GatewayServer {
     const leave = gw.serving.enter();
     if (!leave) throw notServing(gw.serving.state);
     try {
-      await this.exchange({ request, path, writer, traceId, signal, tenant, engine, serve });
+      const done = this.quota.enter(tenant);
+      try {
+        await this.exchange({ request, path, writer, traceId, signal, tenant, engine, serve });
+      } finally {
+        done();
+      }
     } finally {
       leave();
     }

@@ -111,7 +111,7 @@ async function pumpTransferred(
       pilotMs: ask.pilotMs ?? null,
       stageMs,
     });
-    gw.sessions.record(x.tenant.id, x.session, "target");
+    gw.sessions.record(x.tenant.id, x.session, "target", view.route.hold_turns);
     return "answered";
   } catch (error) {
     if (!mayRetry(error, x, sink)) throw error;
@@ -155,7 +155,9 @@ async function answerNatively(
       pilotMs: ask.pilotMs ?? null,
       stageMs: null,
     });
-    if (ask.decision === "escalated") gw.sessions.record(x.tenant.id, x.session, "target");
+    // An answer that the session was held for counts towards the route's bound, too.
+    if (ask.decision === "escalated" || ask.reason === "SESSION_HELD")
+      gw.sessions.record(x.tenant.id, x.session, "target", view.route.hold_turns);
   } finally {
     leg.cancel();
   }

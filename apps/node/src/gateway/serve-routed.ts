@@ -1,5 +1,12 @@
 import type { Reservation } from "@helm/admission";
-import { HoldBack, type Judgement, judgeAnswers, type Reason } from "@helm/cascade";
+import {
+  effectiveSettings,
+  effectiveThresholds,
+  HoldBack,
+  type Judgement,
+  judgeAnswers,
+  type Reason,
+} from "@helm/cascade";
 import type { HelmAnswer } from "@helm/contracts";
 import { type Chunk, choiceLogprobs } from "../engine/chunk";
 import { type EngineError, isEngineError } from "../engine/engine-error";
@@ -41,7 +48,7 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
       }
       reason = "TARGET_BUSY";
     }
-    gw.sessions.record(x.tenant.id, x.session, "pilot");
+    gw.sessions.record(x.tenant.id, x.session, "pilot", view.route.hold_turns);
     const sink = openSink(x.generation, x.writer);
     try {
       await pumpLeg(gw, x, sink, {
@@ -155,8 +162,9 @@ async function hold(
 ): Promise<Pick<Judged, "held" | "judgement">> {
   const { route } = view;
   const loop = x.generation.toolLoop && gw.sessions.holder(x.tenant.id, x.session) === "pilot";
-  const mode = loop ? "stream" : (x.tenant.streaming ?? route.streaming);
-  const back = new HoldBack(mode, route.window, x.generation.n);
+  const holds = effectiveSettings(route, x.tenant);
+  const mode = loop ? "stream" : holds.streaming.value;
+  const back = new HoldBack(mode, holds.window.value, x.generation.n);
   const held: Chunk[] = [];
   while (!back.complete) {
     const chunk = await leg.next();
@@ -169,7 +177,7 @@ async function hold(
   if (mode === "stream") {
     return { held, judgement: { outcome: "keep", reason: loop ? "TOOL_LOOP" : "STREAM_MODE" } };
   }
-  return { held, judgement: judgeAnswers(back.evidence, route.judge) };
+  return { held, judgement: judgeAnswers(back.evidence, effectiveThresholds(holds)) };
 }
 
 async function escalate(

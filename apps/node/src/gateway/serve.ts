@@ -11,13 +11,14 @@ import { serveRouted } from "./serve-routed";
 /** A chat or completion request: whose it is has been decided, who answers it is decided here. */
 export async function serveGeneration(gw: GatewayResources, x: Exchange): Promise<void> {
   const routes = gw.routing.routes();
+  const asked = x.generation.model === null ? routes.values().next().value : routes.get(x.generation.model);
   const plan = planRequest({
     model: x.generation.model,
     served: new Set(x.engine.models.keys()),
     routes: new Map([...routes].map(([name, view]) => [name, pairState(view)])),
     helmRefusal: gw.routing.helmRefusal(),
     tenantEnabled: x.tenant.enabled,
-    session: gw.sessions.holder(x.tenant.id, x.session),
+    session: gw.sessions.holder(x.tenant.id, x.session, asked?.route.hold_turns),
   });
   switch (plan.kind) {
     case "explicit":

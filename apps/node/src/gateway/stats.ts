@@ -1,4 +1,5 @@
 import type { NodeStats } from "@helm/contracts";
+import { KeyUse } from "../config/key-use";
 
 type StatsRow = NodeStats["rows"][number];
 export type Served = Omit<StatsRow, "requests" | "first_token_ms_sum"> & { first_token_ms: number | null };
@@ -11,7 +12,10 @@ export class StatsCollector {
   private pending: NodeStats | null = null;
   private since: Date;
 
-  constructor(private readonly now: () => Date = () => new Date()) {
+  constructor(
+    private readonly now: () => Date = () => new Date(),
+    private readonly keys: KeyUse = new KeyUse(),
+  ) {
     this.since = this.now();
   }
 
@@ -39,12 +43,13 @@ export class StatsCollector {
    * control plane knows a repeated one by its `until` and counts it once.
    */
   report(): NodeStats | null {
-    if (this.pending !== null || this.rows.size === 0) return this.pending;
+    if (this.pending !== null || (this.rows.size === 0 && this.keys.empty)) return this.pending;
     const until = this.now();
     this.pending = {
       since: this.since.toISOString(),
       until: until.toISOString(),
       rows: [...this.rows.values()],
+      keys: this.keys.take(),
     };
     this.rows = new Map();
     this.since = until;

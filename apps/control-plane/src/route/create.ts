@@ -1,0 +1,29 @@
+import { HelmError } from "@helm/contracts";
+import { z } from "zod";
+import { writeAudit } from "../audit/write-audit";
+import type { Call } from "../context";
+import { requireFreeName, requirePossiblePair } from "./check-route";
+import { audited, RouteFields, RouteName, type RouteOut, readRoute } from "./schema";
+
+export const CreateRouteInput = RouteFields.partial({
+  streaming: true,
+  window: true,
+  defaultMaxTokens: true,
+  holdTurns: true,
+}).extend({ name: RouteName, pairId: z.uuid() });
+
+export async function createRoute({ ctx, input }: Call<z.infer<typeof CreateRouteInput>>): Promise<RouteOut> {
+  const { judge, ...fields } = input;
+  await requireFreeName(ctx, input.name);
+  await requirePossiblePair(ctx, input.pairId);
+  await ctx.db.route.create({ data: { ...fields, ...judge } });
+  const route = await readRoute(ctx, input.name);
+  if (!route) throw new HelmError("INTERNAL", "The route is not there.");
+  await writeAudit(ctx, {
+    verb: "route.create",
+    entity: "route",
+    entityId: route.id,
+    after: audited(route),
+  });
+  return route;
+}
