@@ -50,6 +50,7 @@ class Lane {
     this.again = true;
     this.current ??= this.run().finally(() => {
       this.current = null;
+      if (this.again && this.parts.open()) this.push();
     });
   }
 

@@ -241,3 +241,52 @@ describe("a node", () => {
     expect(again).toMatchObject({ status: 401, json: { error: { code: "TOKEN_INVALID" } } });
   });
 });
+
+it("hears of a revoked key within a second although it never answers to a snapshot", async () => {
+  const { token } = await control.as("admin").host.createJoinToken({ kind: "node" });
+  const joined = await control.request("POST", "/api/hosts/join", {
+    json: {
+      kind: "node",
+      join_token: token,
+      name: "slow",
+      version: "0.1.0",
+      device: "cpu",
+      hardware: "none",
+      devices: [],
+    },
+  });
+  const slow = io(`${control.url}/nodes`, {
+    auth: { credential: joined.json.credential },
+    transports: ["websocket"],
+    addTrailingSlash: false,
+  });
+  try {
+    const lists: AccessList[] = [];
+    let snapshots = 0;
+    slow.on("snapshot", () => {
+      snapshots += 1;
+    });
+    slow.on("access-list", (document: SignedDocument, reply: (ack: NodeAck) => void) => {
+      const list = AccessList.parse(JSON.parse(document.document));
+      lists.push(list);
+      reply({ ok: true, generation: list.version, sha256: document.sha256 });
+    });
+    const admin = control.as("admin");
+    const tenant = await admin.tenant.create({ name: "leaver" });
+    const key = await admin.key.create({ tenantId: tenant.id, name: "ci" });
+    const knows = (list: AccessList | undefined) => list?.keys.some(({ prefix }) => prefix === key.prefix);
+    await until(
+      async () => snapshots > 0 && knows(lists.at(-1)),
+      (ready) => ready === true,
+    );
+    await admin.key.revoke({ id: key.id });
+    const revoked = Date.now();
+    await until(
+      async () => knows(lists.at(-1)),
+      (known) => known === false,
+    );
+    expect(Date.now() - revoked).toBeLessThan(1000);
+  } finally {
+    slow.disconnect();
+  }
+});
