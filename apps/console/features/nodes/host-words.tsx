@@ -1,4 +1,5 @@
 import type { DeviceFacts, HardwareVerdict } from "@helm/contracts";
+import Link from "next/link";
 import { Badge } from "../../ui/badge";
 import { bytes } from "../../ui/numbers";
 import { TimeAgo } from "../preferences/time";
@@ -12,10 +13,26 @@ type Host = {
 };
 
 /** Connection and health are two words: a connected engine may be ill, a healthy one out of reach. */
-export function HostHead({ host, children }: { host: Host; children?: React.ReactNode }) {
+export function HostHead({
+  host,
+  href,
+  children,
+}: {
+  host: Host;
+  href?: string;
+  children?: React.ReactNode;
+}) {
   return (
     <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5">
-      <h3 className="text-[0.9375rem] font-semibold">{host.name}</h3>
+      <h3 className="text-[0.9375rem] font-semibold">
+        {href ? (
+          <Link href={href} className="underline-offset-4 hover:underline">
+            {host.name}
+          </Link>
+        ) : (
+          host.name
+        )}
+      </h3>
       {host.connected ? (
         <Badge tone="good" shape="dot">
           Connected

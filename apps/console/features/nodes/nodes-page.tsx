@@ -5,6 +5,7 @@ import { QueryView } from "../../api/query-view";
 import { useTRPC } from "../../api/trpc";
 import { Card, PageHeader } from "../../ui/card";
 import { Empty } from "../../ui/states";
+import { JoinTokensCard } from "../access/join-tokens-card";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { JoinHost } from "./join-dialog";
@@ -59,6 +60,7 @@ export function NodesPage() {
           }
         </QueryView>
       </Card>
+      <JoinTokensCard />
       <Terminal commands={[command.nodes, command.workers, command.doctor]} />
     </>
   );

@@ -1,26 +1,28 @@
 "use client";
 
 import Link from "next/link";
-import type { Outputs } from "../../api/trpc";
 import { Badge } from "../../ui/badge";
 import { Facts } from "../../ui/card";
 import { TimeAgo } from "../preferences/time";
 import { Hardware, HostHead } from "./host-words";
-
-type Worker = Outputs["worker"]["list"][number];
+import type { Worker } from "./node-words";
+import { RevokeWorker } from "./revoke-worker";
 
 export function WorkerCard({ worker }: { worker: Worker }) {
   return (
     <li className="rounded-lg border border-line p-4">
-      <HostHead host={worker}>
-        {worker.runningCalibrationId ? (
-          <Badge tone="busy" shape="spin">
-            Calibrating
-          </Badge>
-        ) : (
-          <Badge shape="circle">Idle</Badge>
-        )}
-      </HostHead>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <HostHead host={worker}>
+          {worker.runningCalibrationId ? (
+            <Badge tone="busy" shape="spin">
+              Calibrating
+            </Badge>
+          ) : (
+            <Badge shape="circle">Idle</Badge>
+          )}
+        </HostHead>
+        <RevokeWorker worker={worker} />
+      </div>
       {worker.waiting ? (
         <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
           Takes no run now: {worker.waiting}

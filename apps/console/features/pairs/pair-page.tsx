@@ -10,6 +10,7 @@ import { Calibrate } from "../calibrations/calibrate-dialog";
 import { RunProgress } from "../calibrations/run-progress";
 import { RunTable } from "../calibrations/run-table";
 import { AccuracyCard } from "../evaluations/accuracy-card";
+import { PlacementOfPair } from "../placement/placement-list";
 import { ScoreReport } from "../scores/score-report";
 import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
@@ -80,6 +81,9 @@ function PairDetail({ pair }: { pair: Pair }) {
           }
         />
       )}
+      <Card title="Placement">
+        <PlacementOfPair pairId={pair.id} />
+      </Card>
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <MappersCard pairId={pair.id} />
         <ModelsCard pair={pair} />

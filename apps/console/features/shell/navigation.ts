@@ -12,6 +12,7 @@ export const NAVIGATION: NavigationGroup[] = [
     name: "Serve",
     items: [
       { href: "/nodes", name: "Nodes and workers", count: "nodes" },
+      { href: "/routing", name: "Routing configuration" },
       { href: "/ladders", name: "Ladders" },
     ],
   },
@@ -45,6 +46,7 @@ const SECTIONS: Record<string, Crumb[]> = {
   "/calibrations": [{ name: "Calibrations", href: "/calibrations" }],
   "/tenants": [{ name: "Tenants", href: "/tenants" }],
   "/nodes": [{ name: "Nodes and workers", href: "/nodes" }],
+  "/routing": [{ name: "Routing configuration", href: "/routing" }],
   "/ladders": [{ name: "Ladders", href: "/ladders" }],
   "/audit": [{ name: "Audit", href: "/audit" }],
   "/access": [{ name: "Access", href: "/access" }],

@@ -1,0 +1,11 @@
+import { FallbackReason } from "@helm/contracts";
+import { expect, it } from "vitest";
+import { readinessWords } from "./reason-words";
+
+it("has words for every reason that a node may refuse a pair with", () => {
+  for (const code of FallbackReason.options) {
+    expect(readinessWords({ pair_id: "p", state: "REFUSED", code })).not.toMatch(/no reason|_/);
+  }
+  expect(readinessWords({ pair_id: "p", state: "REFUSED", code: "OF_ANOTHER_VERSION" })).toMatch(/no reason/);
+  expect(readinessWords({ pair_id: "p", state: "READY", min_tokens: 1024 })).toContain("1,024");
+});

@@ -1,0 +1,80 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { QueryView } from "../../api/query-view";
+import { type Outputs, useTRPC } from "../../api/trpc";
+import { Empty } from "../../ui/states";
+import { command } from "../shell/commands";
+import { PlacePair } from "./placement-dialog";
+
+type Placement = Outputs["pair"]["placement"];
+
+/** "on every node", "on n1 and n2". */
+export function placementWords({ placed, developmentOnly, nodes }: Placement): string {
+  if (!placed) return developmentOnly ? "every development node" : "every node";
+  const here = nodes.filter((node) => node.here).map(({ name }) => name);
+  return here.length === 0 ? "no node" : here.join(", ");
+}
+
+/** Every pair, and whether it may be used on this node. */
+export function PlacementList({ nodeId }: { nodeId: string }) {
+  const trpc = useTRPC();
+  const pairs = useQuery(trpc.pair.list.queryOptions());
+  return (
+    <QueryView query={pairs} label="Loading pairs">
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty title="No pair yet" command={command.registerPair("SOURCE", "TARGET")}>
+            Register one; it is on every node until it is placed.
+          </Empty>
+        ) : (
+          <ul className="divide-y divide-line">
+            {rows.map((pair) => (
+              <PlacementRow key={pair.id} pairId={pair.id} nodeId={nodeId} />
+            ))}
+          </ul>
+        )
+      }
+    </QueryView>
+  );
+}
+
+function PlacementRow({ pairId, nodeId }: { pairId: string; nodeId: string }) {
+  const trpc = useTRPC();
+  const placement = useQuery(trpc.pair.placement.queryOptions({ id: pairId }));
+  if (!placement.data) return null;
+  const here = placement.data.nodes.find(({ id }) => id === nodeId);
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 py-2">
+      <span>
+        <span className="font-medium">{placement.data.name}</span>{" "}
+        <span className="text-ink-soft">
+          {here?.here ? "may be used here" : (here?.refusedBecause ?? "is not placed here")}; it is on{" "}
+          {placementWords(placement.data)}
+        </span>
+      </span>
+      <PlacePair placement={placement.data} />
+    </li>
+  );
+}
+
+/** Of one pair, for its own page. */
+export function PlacementOfPair({ pairId }: { pairId: string }) {
+  const trpc = useTRPC();
+  const placement = useQuery(trpc.pair.placement.queryOptions({ id: pairId }));
+  return (
+    <QueryView query={placement} label="Loading the placement" rows={1}>
+      {(data) => (
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <p>
+            This pair may be used on <span className="font-medium">{placementWords(data)}</span>.
+            {data.developmentOnly ? (
+              <span className="text-ink-soft"> It is kept to development nodes.</span>
+            ) : null}
+          </p>
+          <PlacePair placement={data} />
+        </div>
+      )}
+    </QueryView>
+  );
+}
