@@ -9,7 +9,7 @@ import { openStore } from "./artifact/open-store";
 import { sweepUploads } from "./artifact/sweep-uploads";
 import { Uploads } from "./artifact/uploads";
 import { writeAudit } from "./audit/write-audit";
-import { createAuth } from "./auth/auth";
+import { type Auth, createAuth } from "./auth/auth";
 import { openConsoleSockets } from "./calibration/console-socket";
 import { renewAllLeases } from "./calibration/lease";
 import { LeaseWatch } from "./calibration/lease-watch";
@@ -26,6 +26,7 @@ import { healthEndpoints } from "./health/endpoints";
 import { createMetrics } from "./health/metrics";
 import { storeJoinToken } from "./host/create-join-token";
 import { boundBody } from "./http/bound-body";
+import type { Endpoint } from "./http/endpoint";
 import { ENDPOINTS } from "./http/endpoints";
 import { createHandler } from "./http/handler";
 import { socketOriginAllowed } from "./http/origin";
@@ -51,6 +52,9 @@ export interface ControlPlane {
   setupToken: string;
   /** True where no token was given and this one has to be shown to a person. */
   setupTokenIsNew: boolean;
+  /** Every address besides the procedures and the sign-in, with who may call it. */
+  endpoints: Endpoint[];
+  auth: Auth;
   stop(): Promise<void>;
 }
 
@@ -86,7 +90,7 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   const services: Services = { config, db, log, hub, signer, artifacts, uploads };
   const auth = createAuth(services);
   const metrics = createMetrics(db);
-  const endpoints = [...ENDPOINTS, ...healthEndpoints(metrics)];
+  const endpoints: Endpoint[] = [...ENDPOINTS, ...healthEndpoints(metrics)];
   const handle = createHandler(services, auth, endpoints);
   http.on("request", (req, res) => {
     if (req.url?.startsWith("/socket.io")) {
@@ -114,6 +118,8 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
     url,
     setupToken,
     setupTokenIsNew: given.setupToken === undefined,
+    endpoints,
+    auth,
     stop: async () => {
       await seeding.stop();
       await stop({ http, io, hub, bus, db, timers });

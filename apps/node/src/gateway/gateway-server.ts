@@ -14,6 +14,7 @@ import { requireMetricsAccess } from "./metrics-access";
 import { readJsonBody } from "./read-body";
 import type { Exchange, GatewayResources } from "./resources";
 import { ResponseWriter } from "./response-writer";
+import { GATEWAY_ROUTES } from "./routes";
 import { serveEscalate, serveGeneration } from "./serve";
 import { TenantQuota } from "./tenant-quota";
 
@@ -87,19 +88,13 @@ export class GatewayServer {
   ): Promise<void> {
     const { gw } = this;
     const what = `${request.method} ${path}`;
-    if (what === "GET /health") return answerHealth(gw, writer, traceId, this.draining);
-    if (what === "GET /metrics") {
+    const route = GATEWAY_ROUTES.find((one) => one.what === what);
+    if (!route) throw new GatewayError(404, "not_found", `There is no ${what} here.`);
+    if (route.does === "health") return answerHealth(gw, writer, traceId, this.draining);
+    if (route.does === "metrics") {
       requireMetricsAccess(gw.metricsAccess, request);
       return writeMetrics(gw, writer);
     }
-    const serve = what === "POST /v1/helm/escalate" ? serveEscalate : serveGeneration;
-    const known = [
-      "GET /v1/models",
-      "POST /v1/chat/completions",
-      "POST /v1/completions",
-      "POST /v1/helm/escalate",
-    ];
-    if (!known.includes(what)) throw new GatewayError(404, "not_found", `There is no ${what} here.`);
     if (!gw.routing.configured) throw noCapacity("This node has not received its access list yet.");
     const tenant = gw.routing.authenticate(request.headers.authorization);
     if (!tenant) {
@@ -111,9 +106,10 @@ export class GatewayServer {
     if (this.draining) throw noCapacity("This node is shutting down.");
     const engine = gw.engine();
     if (!engine) throw noCapacity("No engine is on the serving path right now.");
-    if (what === "GET /v1/models") return listModels(gw, engine, writer, traceId);
+    if (route.does === "models") return listModels(gw, engine, writer, traceId);
     const leave = gw.serving.enter();
     if (!leave) throw notServing(gw.serving.state);
+    const serve = route.does === "escalate" ? serveEscalate : serveGeneration;
     try {
       const done = this.quota.enter(tenant);
       try {
