@@ -134,6 +134,8 @@ export interface Upload {
   /** Where uploads of this kind go, with what names their owner. */
   urlPath: string;
   onProgress?: (bytes: number, of: number) => void;
+  /** Longest body of one request, where something in between takes no longer ones; without it the rest goes in one. */
+  bodyBytes?: number;
 }
 
 /** More of a tug-of-war than this and somebody else is at the same upload. */
@@ -146,18 +148,18 @@ const REALIGNMENTS = 3;
 export async function uploadArtifact(client: HostClient, upload: Upload): Promise<void> {
   const { size } = await stat(upload.file);
   let offset = await askOffset(client, upload.urlPath);
-  for (let tries = 0; offset !== "complete"; tries += 1) {
+  for (let realigned = 0; offset !== "complete"; ) {
     // Something longer lies under this name: it is not ours to cut, and its digest will not hold.
     const from = Math.min(offset, size);
-    const next = await sendFrom(client, upload, from, size).catch((error: unknown) => {
+    offset = await sendFrom(client, upload, from, size).catch((error: unknown) => {
       const asked = offsetIn(error);
       if (asked === null) throw error;
-      if (tries < REALIGNMENTS) return asked;
+      realigned += 1;
+      if (realigned <= REALIGNMENTS) return asked;
       throw new HostRequestError(503, "UPLOAD_BUSY", "Something else writes this upload too.", {
         cause: error,
       });
     });
-    offset = next;
   }
 }
 
@@ -172,36 +174,27 @@ async function askOffset(client: HostClient, urlPath: string): Promise<number | 
 
 async function sendFrom(
   client: HostClient,
-  { file, urlPath, onProgress }: Upload,
+  { file, urlPath, onProgress, bodyBytes }: Upload,
   offset: number,
   size: number,
 ): Promise<number | "complete"> {
+  const end = bodyBytes === undefined ? size : Math.min(size, offset + bodyBytes);
   const response = await client.open("PATCH", urlPath, {
-    body: offset < size ? readFrom(file, offset, size, onProgress) : Readable.from([]),
+    body: offset < end ? createReadStream(file, { start: offset, end: end - 1 }) : Readable.from([]),
     headers: {
       "content-type": PARTIAL_UPLOAD,
-      "content-length": String(size - offset),
+      "content-length": String(end - offset),
       [UPLOAD_OFFSET]: String(offset),
       [UPLOAD_LENGTH]: String(size),
     },
   });
   await response.body.dump();
   if (response.statusCode === 200) return "complete";
-  throw new HostRequestError(0, null, `The upload stopped before its ${size} bytes were there.`);
-}
-
-function readFrom(file: string, offset: number, size: number, onProgress: Upload["onProgress"]): Readable {
-  const stream = createReadStream(file, { start: offset });
-  if (!onProgress) return stream;
-  const counted = async function* () {
-    let sent = offset;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      sent += chunk.length;
-      onProgress(sent, size);
-      yield chunk;
-    }
-  };
-  return Readable.from(counted(), { objectMode: false });
+  const next = Number(response.headers[UPLOAD_OFFSET]);
+  if (!(next > offset && next < size))
+    throw new HostRequestError(0, null, `The upload stopped before its ${size} bytes were there.`);
+  onProgress?.(next, size);
+  return next;
 }
 
 function offsetIn(error: unknown): number | null {

@@ -42,6 +42,7 @@ export function RunHeader({
           <RunState state={state} />
           <VerdictBadge verdict={run.verdict} />
           {run.developmentOnly ? <Badge tone="warn">development</Badge> : null}
+          {run.imported ? <Badge tone="warn">imported</Badge> : null}
           <ConnectionWord connection={connection} heardAt={heardAt} ended={isFinal(state)} />
         </>
       }
@@ -49,8 +50,9 @@ export function RunHeader({
         <>
           {run.assessment && state === "SUCCEEDED" ? run.assessment.sentence : STATE[state].sentence}{" "}
           <span className="text-ink-soft">
-            {run.attempt > 1 ? `Attempt ${run.attempt}. ` : ""}Asked for <TimeAgo at={run.createdAt} /> by{" "}
-            {run.startedBy}.
+            {run.attempt > 1 ? `Attempt ${run.attempt}. ` : ""}
+            {run.imported ? "Imported" : "Asked for"} <TimeAgo at={run.createdAt} /> by {run.startedBy}.
+            {run.imported ? " Its counts are the word of the host that it ran on." : null}
           </span>
         </>
       }

@@ -109,7 +109,7 @@ function Problem({ run, state }: Pick<Props, "run" | "state">) {
 }
 
 function Waiting({ run, state }: Pick<Props, "run" | "state">) {
-  if (!run.waitingReason || state !== "QUEUED") return null;
+  if (!run.waitingReason || !isOpen(state)) return null;
   return (
     <p role="status" className="rounded-xl bg-warn-wash px-4 py-2.5 text-warn-ink">
       Waiting: {run.waitingReason}

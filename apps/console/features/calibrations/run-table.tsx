@@ -82,7 +82,7 @@ export function RunTable({
           </Td>
           <Td label="Device">{row.device}</Td>
           <Td label="By" className="break-all">
-            {row.startedBy}
+            {row.imported ? `${row.startedBy} (imported)` : row.startedBy}
           </Td>
         </Tr>
       ))}

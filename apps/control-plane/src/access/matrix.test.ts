@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import type { Role } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { appRouter } from "../router";
@@ -6,9 +7,10 @@ import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing
 import { driftOf } from "../testing/drift";
 import { evaluation } from "../testing/evaluation";
 import { ladder } from "../testing/ladder";
+import { mapperFile, TINY } from "../testing/mapper-file";
 import { joinNode } from "../testing/node";
 import { addPerson, addToken, PASSWORD } from "../testing/people";
-import { BUNDLED, joinWorker, registerPair, type TestWorker } from "../testing/worker";
+import { BUNDLED, joinWorker, registerPair, sha256, type TestWorker } from "../testing/worker";
 import { SCOPES, SESSION_ONLY } from "./scopes";
 
 type Procedure = { _def: { type: "query" | "mutation" | "subscription" } };
@@ -133,6 +135,24 @@ const DO: Record<string, () => Promise<unknown>> = {
     return { id };
   },
   "mapper.activate": async () => ({ id: await clearedMapper(2) }),
+  "mapper.import": async () => {
+    await control.as("admin").pair.register({ sourceModel: "small", targetModel: "large" });
+    await worker.inspectAll({ ...BUNDLED, ...TINY });
+    const file = mapperFile();
+    await control.services.uploads.put(
+      sha256(file),
+      `person-${control.ids.admin}`,
+      file.length,
+      Readable.from([file]),
+    );
+    await control.db.artifact.create({ data: { sha256: sha256(file), bytes: file.length } });
+    return { sha256: sha256(file) };
+  },
+  "mapper.deleteFile": async () => {
+    const id = await clearedMapper(1);
+    await control.as("admin").mapper.retire({ id });
+    return { id };
+  },
   "mapper.retire": async () => ({ id: await clearedMapper(1) }),
   "evaluation.record": async () => {
     const id = await clearedMapper(1);

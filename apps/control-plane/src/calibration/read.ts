@@ -11,6 +11,7 @@ import { breakEvenOf } from "@helm/pairing";
 import { z } from "zod";
 import { later } from "../database-clock";
 import type { CalibrationOut, CalibrationRow, ScoreSummary } from "./schema";
+import { isOpen } from "./states";
 
 const Cost = z.array(CostPoint);
 
@@ -79,12 +80,14 @@ export function calibrationRow(found: RowFound, at: ReadAt): CalibrationRow {
     unit: found.unit,
     lastSeq: found.lastSeq,
     lastUpdateAt: found.lastUpdateAt,
-    waitingReason: found.state === "QUEUED" ? found.waitingReason : null,
+    // While it runs: its mapper is fitted and cannot be stored.
+    waitingReason: isOpen(found.state) ? found.waitingReason : null,
     waitingSince: found.state === "QUEUED" ? found.waitingSince : null,
     cancelRequested: found.cancelRequestedAt !== null,
     cancelForcedInMs: forcedIn(found, at),
     cancelRequestedAt: found.cancelRequestedAt,
     startedBy: found.startedBy,
+    imported: found.imported,
     createdAt: found.createdAt,
     startedAt: found.startedAt,
     finishedAt: found.finishedAt,

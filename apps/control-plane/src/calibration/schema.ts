@@ -70,6 +70,8 @@ export const CalibrationOut = z.object({
   cancelForcedInMs: z.number().nullable(),
   cancelRequestedAt: z.date().nullable(),
   startedBy: z.string(),
+  /** Brought from another host by an administrator: its counts are that host's word. */
+  imported: z.boolean(),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),

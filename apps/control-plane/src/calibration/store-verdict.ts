@@ -8,7 +8,7 @@ import { readCounts } from "./counts";
 type Result = Extract<CalibrationEvent, { type: "result" }>;
 
 interface Scored {
-  calibration: { id: string; pairId: string; method: string; developmentOnly: boolean };
+  calibration: { id: string; pairId: string; method: string; developmentOnly: boolean; imported: boolean };
   attemptId: string;
   result: Result;
 }
@@ -80,20 +80,23 @@ async function storeScore(
   });
 }
 
-/** The pair's first cleared mapper becomes active by itself; later ones wait for an administrator. */
+/** The pair's first cleared mapper of a run of ours becomes active by itself; all others wait for an administrator. */
 async function createMapper(
   ctx: Context,
   { calibration, result }: Scored,
   assessment: Assessment,
   verdict: "CLEARED" | "BELOW_GATE",
 ): Promise<void> {
-  const { pairId, id: calibrationId, developmentOnly } = calibration;
+  const { pairId, id: calibrationId, developmentOnly, imported } = calibration;
   await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
   const earlier = await ctx.db.mapper.findFirst({
-    where: { pairId, verdict: "CLEARED" },
+    where: {
+      pairId,
+      OR: [{ verdict: "CLEARED", calibration: { imported: false } }, { state: "ACTIVE" }],
+    },
     select: { id: true },
   });
-  const active = verdict === "CLEARED" && !earlier;
+  const active = verdict === "CLEARED" && !earlier && !imported;
   const mapper = await ctx.db.mapper.create({
     data: {
       pairId,

@@ -15,6 +15,10 @@ export const MapperOut = z.object({
   verdict: Verdict,
   warnings: z.array(Warning),
   developmentOnly: z.boolean(),
+  /** Brought from another host by an administrator: its counts are that host's word. */
+  imported: z.boolean(),
+  /** When an administrator deleted its file; the row and its scores stay. */
+  fileDeletedAt: z.date().nullable(),
   revision: z.number().int(),
   createdAt: z.date(),
   activatedAt: z.date().nullable(),
@@ -48,6 +52,8 @@ export async function listMappers(
     verdict: row.verdict,
     warnings: z.array(Warning).parse(row.warnings),
     developmentOnly: row.developmentOnly,
+    imported: row.calibration.imported,
+    fileDeletedAt: row.artifact.deletedAt,
     revision: row.revision,
     createdAt: row.createdAt,
     activatedAt: row.activatedAt,

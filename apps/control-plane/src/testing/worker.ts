@@ -136,7 +136,7 @@ export async function joinWorker(control: Pick<TestControlPlane, "request">, tok
     id,
     credential,
     claim: (input: ClaimRequest = {}) =>
-      post("claim", { models: ["pilot", "target", "odd"], devices: ["cpu"], ...input }),
+      post("claim", { models: ["pilot", "target", "odd", "small", "large"], devices: ["cpu"], ...input }),
     heartbeat: (job: string, attempt: string) => post(`jobs/${job}/heartbeat`, { attempt, last_seq: 0 }),
     events: (job: string, attempt: string, events: CalibrationEvent[], from = 1) =>
       post(`jobs/${job}/events`, {
