@@ -84,7 +84,9 @@ test("sign in, choose a pair, calibrate, watch, cancel, switch and make a key by
   await expect(state("CANCELLED")).toBeVisible({ timeout: 90_000 });
 
   // The switch: asked, stored, and turned back.
-  for (const turn of ["off", "on"]) {
+  await page.goto(HELM_PAGE);
+  const isOn = await page.getByRole("switch", { name: "Helm Intelligent Routing" }).isChecked();
+  for (const turn of isOn ? ["off", "on"] : ["on", "off"]) {
     await palette(page, `Turn Helm ${turn}`);
     await tabTo(page, page.getByRole("dialog").getByRole("button", { name: `Turn ${turn}` }));
     await page.keyboard.press("Enter");
@@ -92,7 +94,9 @@ test("sign in, choose a pair, calibrate, watch, cancel, switch and make a key by
   }
 
   // A key for a tenant, shown once, and the focus comes back to where it was.
-  await palette(page, "journey");
+  await palette(page, "Tenants");
+  await tabTo(page, page.locator("[data-row-link]").first());
+  await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/tenants\/[0-9a-f-]{36}$/);
   const create = page.getByRole("button", { name: "Create a key" });
   await tabTo(page, create);

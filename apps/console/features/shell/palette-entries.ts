@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTRPC } from "../../api/trpc";
 import { pairTitle } from "../pairs/pair-words";
 import { usePreferences } from "../preferences/provider";
+import { absoluteTime } from "../preferences/time-words";
 import { signOut } from "../session/sign-out";
 import { useBlocked } from "../session/use-session";
 import { HELM_PAGE, NAVIGATION } from "./navigation";
@@ -59,7 +60,7 @@ export function usePaletteEntries(open: boolean, onHelp: () => void): EntryGroup
       entries: runs.map((run) => ({
         id: `run:${run.id}`,
         name: `Run of ${run.sourceModel} to ${run.targetModel}`,
-        hint: `${run.state}${run.verdict ? `, ${run.verdict}` : ""}, ${run.createdAt.toISOString().slice(0, 16).replace("T", " ")} UTC`,
+        hint: `${run.state}${run.verdict ? `, ${run.verdict}` : ""}, ${absoluteTime(run.createdAt, zone)}`,
         href: `/calibrations/${run.id}`,
       })),
     },
