@@ -22,6 +22,8 @@ export function everyPage(): KnownPage[] {
     inside("tenants", "/tenants"),
     inside("tenant", `/tenants/${made.tenantId}`),
     inside("nodes", "/nodes"),
+    inside("node", `/nodes/${made.nodeId}`),
+    inside("routing", "/routing"),
     inside("ladders", "/ladders"),
     inside("ladder", `/ladders/${made.ladderId}`),
     inside("access", "/access"),

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { expect, type Page, test } from "@playwright/test";
 import OpenAI from "openai";
 import { type CuttableSocket, cuttableSocket } from "./cuttable-socket";
+import { firstNode, recordedLadder } from "./looked-up";
 import { ADMINISTRATOR, HELM_PAGE, type Made, madeFile, running, sessionFile } from "./product";
-import { recordedLadder } from "./recorded-ladder";
 
 const CALIBRATION_MS = 20 * 60_000;
 
@@ -127,6 +127,7 @@ test("a tenant is enabled and gets a key that is shown once", async () => {
   await expect(page.getByText(key)).toHaveCount(0);
   await expect(page.getByText(`${key.slice(0, 12)}_...`)).toBeVisible();
   made.ladderId = await recordedLadder(page);
+  made.nodeId = await firstNode(page);
   writeFileSync(madeFile(), JSON.stringify(made));
 });
 

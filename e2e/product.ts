@@ -50,6 +50,7 @@ export const Made = z.object({
   pairId: z.string(),
   tenantId: z.string(),
   ladderId: z.string(),
+  nodeId: z.string(),
   /** Further pages that are worth a picture. */
   others: z.array(z.object({ name: z.string(), path: z.string() })).default([]),
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, type Page, test } from "@playwright/test";
+import { firstNode, recordedLadder } from "./looked-up";
 import { ADMINISTRATOR, HELM_PAGE, type Made, madeFile, running, sessionFile } from "./product";
-import { recordedLadder } from "./recorded-ladder";
 
 /** An administrator, the recorded runs' pages and a tenant: what the pictures are taken of. */
 test("the product is set up and the recorded runs are there", async ({ browser }) => {
@@ -29,6 +29,7 @@ test("the product is set up and the recorded runs are there", async ({ browser }
     calibrationId: last(cleared.run),
     tenantId: last(page.url()),
     ladderId: await recordedLadder(page),
+    nodeId: await firstNode(page),
     others: [
       { name: "pair-below", path: below.pair },
       { name: "pair-control", path: control },
