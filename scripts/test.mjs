@@ -5,6 +5,7 @@ import { ensureBuilt, ensureInstalled } from "./lib/ensure-all.mjs";
 import { ensureChromium } from "./lib/ensure-chromium.mjs";
 import { ensureEvaluate } from "./lib/ensure-evaluate.mjs";
 import { ensureNodeVersion } from "./lib/ensure-node.mjs";
+import { ensureSwift } from "./lib/ensure-swift.mjs";
 import { ROOT } from "./lib/paths.mjs";
 import { seconds } from "./lib/progress.mjs";
 import { main, Sorry } from "./lib/sorry.mjs";
@@ -19,7 +20,8 @@ await main(async () => {
   if (chosen.some((name) => name === "demo" || name === "e2e" || name === "unit")) {
     await ensureBuilt({ console: chosen.includes("e2e") });
   }
-  if (chosen.includes("kv")) await ensureEvaluate().catch(skipEvaluate);
+  if (chosen.includes("kv")) await ensureEvaluate().catch(skipping("the evaluation harness"));
+  if (chosen.includes("unit")) await ensureSwift().catch(skipping("a real S3 interface"));
   if (chosen.includes("e2e")) process.env.HELM_CHROMIUM = await ensureChromium();
   mkdirSync(join(ROOT, ".helm", "test-reports"), { recursive: true });
 
@@ -32,10 +34,12 @@ await main(async () => {
   report(results, Date.now() - began);
 });
 
-/** The harness is an extra: where it cannot be had, its own tests are skipped, and the summary counts them. */
-function skipEvaluate(error) {
-  if (!(error instanceof Sorry)) throw error;
-  console.log(`  The tests of the evaluation harness will be skipped. ${error.message}`);
+/** An extra: where it cannot be had, its own tests are skipped, and the summary counts them. */
+function skipping(what) {
+  return (error) => {
+    if (!(error instanceof Sorry)) throw error;
+    console.log(`  The tests of ${what} will be skipped. ${error.message}`);
+  };
 }
 
 function choose(args) {

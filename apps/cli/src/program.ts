@@ -1,6 +1,7 @@
 import { METHODS } from "@helm/contracts";
 import { Command, Option } from "commander";
 import { readConfig } from "./config";
+import { addArtifacts } from "./helm/artifact/command";
 import { addAudit } from "./helm/audit";
 import { calibrate } from "./helm/calibrate/command";
 import {
@@ -117,6 +118,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   verb(setting, "enable", "switch Helm on", (c) => setHelm(c, true));
   verb(setting, "disable", "switch Helm off", (c) => setHelm(c, false));
   addAudit(helm, verb);
+  addArtifacts(helm, verb);
   return program;
 }
 
