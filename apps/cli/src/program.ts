@@ -1,23 +1,17 @@
 import { METHODS } from "@helm/contracts";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { readConfig } from "./config";
 import { addArtifacts } from "./helm/artifact/command";
 import { addAudit } from "./helm/audit";
 import { calibrate } from "./helm/calibrate/command";
-import {
-  cancelCalibration,
-  compareCalibrations,
-  listCalibrations,
-  showCalibration,
-} from "./helm/calibration";
 import { checkModels } from "./helm/check";
 import { doctor } from "./helm/doctor";
 import { evaluate } from "./helm/evaluate/command";
 import { inspect } from "./helm/inspect";
 import { createKey, listKeys, revokeKey } from "./helm/key";
 import { ladder } from "./helm/ladder/command";
-import { listPairs, registerPair } from "./helm/pair";
 import { addPerson } from "./helm/person";
+import { addRetention } from "./helm/retention/command";
 import { addRouting } from "./helm/routing/command";
 import { setHelm, showSetting } from "./helm/setting";
 import { createTenant, listTenants, setTenant } from "./helm/tenant";
@@ -81,24 +75,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   ).option("--telemetry <file>", "judge one device from a JSON file instead");
 
   const pair = helm.command("pair").description("pairs of models");
-  verb(pair, "list", "every pair with its status and score", (c) => listPairs(c));
-  verb(pair, "register <source> <target>", "have a worker look at two models", (c, [s = "", t = ""]) =>
-    registerPair(c, s, t),
-  );
-  const calibration = helm.command("calibration").description("calibrations on the server");
-  verb(calibration, "list", "newest first", (c, _, o) =>
-    listCalibrations(c, { limit: Number(o.limit) }),
-  ).addOption(new Option("--limit <n>", "how many").default("25"));
-  verb(calibration, "show <id>", "one calibration", (c, [id = ""], o) =>
-    showCalibration(c, id, o.wait === true),
-  ).option("--wait", "follow it to its end");
-  verb(
-    calibration,
-    "compare <first> <second>",
-    "two calibrations of a pair, on the same probes",
-    (c, [a = "", b = ""]) => compareCalibrations(c, a, b),
-  );
-  verb(calibration, "cancel <id>", "end a calibration", (c, [id = ""]) => cancelCalibration(c, id));
+  addRetention(helm, pair, verb);
   const tenant = helm.command("tenant").description("who calls");
   verb(tenant, "list", "every tenant", (c) => listTenants(c));
   verb(tenant, "create <name>", "a new tenant, excluded at first", (c, [name = ""]) => createTenant(c, name));

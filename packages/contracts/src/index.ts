@@ -1,4 +1,5 @@
 export * from "./artifact-protocol";
+export * from "./break-even-names";
 export * from "./calibration-event";
 export * from "./calibration-options";
 export * from "./calibration-result";
@@ -12,6 +13,7 @@ export * from "./engine-door";
 export * from "./errors";
 export * from "./evaluation";
 export * from "./event-line";
+export * from "./gate";
 export * from "./gateway";
 export * from "./key-state";
 export * from "./ladder";

@@ -12,8 +12,10 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { ConfirmDialog } from "../../ui/dialog";
 import { bytes, share } from "../../ui/numbers";
+import { VerdictBadge } from "../calibrations/state-badge";
 import { TimeAgo } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
+import { consequence } from "./mapper-words";
 
 type Mapper = Outputs["mapper"]["list"][number];
 
@@ -52,14 +54,28 @@ export function MappersCard({ pairId }: { pairId: string }) {
                         {mapper.sha256.slice(0, 12)}
                       </Link>
                       <Badge {...STATE[mapper.state]}>{mapper.state}</Badge>
+                      <VerdictBadge verdict={mapper.verdict} />
                     </div>
                     <div className="mt-0.5 text-[0.8125rem] text-ink-soft">
                       {bytes(mapper.bytes)},{" "}
                       {mapper.score ? `retention ${share(mapper.score.retention.value)}, ` : ""}
-                      <TimeAgo at={mapper.createdAt} />
+                      written <TimeAgo at={mapper.createdAt} />
+                      {mapper.activatedAt ? (
+                        <>
+                          , activated <TimeAgo at={mapper.activatedAt} />
+                        </>
+                      ) : null}
+                      {mapper.retiredAt ? (
+                        <>
+                          , retired <TimeAgo at={mapper.retiredAt} />
+                        </>
+                      ) : null}
                     </div>
                   </div>
-                  <MapperAction mapper={mapper} />
+                  <MapperAction
+                    mapper={mapper}
+                    active={rows.find(({ state }) => state === "ACTIVE") ?? null}
+                  />
                 </li>
               ))}
             </ul>
@@ -70,8 +86,9 @@ export function MappersCard({ pairId }: { pairId: string }) {
   );
 }
 
-function MapperAction({ mapper }: { mapper: Mapper }) {
+function MapperAction({ mapper, active }: { mapper: Mapper; active: Mapper | null }) {
   const trpc = useTRPC();
+  const { data: overview } = useQuery(trpc.overview.helm.queryOptions());
   const client = useQueryClient();
   const [asked, setAsked] = useState<"activate" | "retire" | null>(null);
   const blocked = useBlocked("admin");
@@ -87,10 +104,9 @@ function MapperAction({ mapper }: { mapper: Mapper }) {
   const retire = useMutation(trpc.mapper.retire.mutationOptions({ onSuccess, onError, onSettled }));
   if (mapper.state === "RETIRED") return null;
   const cleared = mapper.verdict === "CLEARED";
-  const active = mapper.state === "ACTIVE";
   return (
     <span className="inline-flex gap-2">
-      {active ? null : (
+      {mapper.state === "ACTIVE" ? null : (
         <Button
           size="small"
           blockedBecause={
@@ -108,17 +124,16 @@ function MapperAction({ mapper }: { mapper: Mapper }) {
         open={asked !== null}
         onOpenChange={(open) => !open && setAsked(null)}
         title={asked === "activate" ? "Activate this mapper?" : "Retire this mapper?"}
-        description={
-          asked === "activate"
-            ? "Nodes fetch it, and escalations of this pair are carried across by it. The one that is active now becomes INACTIVE."
-            : active
-              ? "The pair then has no active mapper: escalations of it are answered by the target reading the prompt itself."
-              : "A retired mapper cannot be activated again."
-        }
+        description={consequence(asked ?? "activate", mapper, active, overview ?? null)}
         confirm={asked === "activate" ? "Activate" : "Retire"}
         kind={asked === "retire" ? "danger" : "primary"}
         busy={activate.isPending || retire.isPending}
-        onConfirm={() => (asked === "activate" ? activate : retire).mutate({ id: mapper.id })}
+        onConfirm={() =>
+          (asked === "activate" ? activate : retire).mutate({
+            id: mapper.id,
+            revision: mapper.revision,
+          })
+        }
       />
     </span>
   );

@@ -8,19 +8,19 @@ import { Card, PageHeader } from "../../ui/card";
 import { Empty } from "../../ui/states";
 import { Calibrate } from "../calibrations/calibrate-dialog";
 import { RunProgress } from "../calibrations/run-progress";
-import { RunTable } from "../calibrations/run-table";
 import { AccuracyCard } from "../evaluations/accuracy-card";
 import { PlacementOfPair } from "../placement/placement-list";
+import { DriftCard } from "../scores/drift-card";
 import { ScoreReport } from "../scores/score-report";
 import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
 import { useCalibrateCommand } from "../shell/use-calibrate-command";
-import { CompareCard } from "./compare-card";
 import { MappersCard } from "./mappers-card";
 import { ModelsCard } from "./models-card";
 import { type Pair, pairTitle, shownScore, statusSentence } from "./pair-words";
 import { RegisterPair } from "./register-dialog";
+import { RunsCard } from "./runs-card";
 import { Calibrating, Marks, PairStatusBadge } from "./status-badge";
 
 export function PairPage({ id }: { id: string }) {
@@ -70,7 +70,14 @@ function PairDetail({ pair }: { pair: Pair }) {
         </Card>
       ) : null}
       {score ? <Measured pair={pair} runId={score.calibrationId} /> : <NotMeasured pair={pair} />}
-      <Runs pair={pair} />
+      <RunsCard pair={pair} />
+      {pair.control || !score ? null : (
+        <DriftCard
+          pairId={pair.id}
+          gate={pair.gate}
+          measure={command.drift(pair.source.id, pair.target.id)}
+        />
+      )}
       {pair.control ? null : (
         <AccuracyCard
           pairId={pair.id}
@@ -88,7 +95,13 @@ function PairDetail({ pair }: { pair: Pair }) {
         <MappersCard pairId={pair.id} />
         <ModelsCard pair={pair} />
       </div>
-      <Terminal commands={[calibrate(pair.source.id, pair.target.id), command.pairs]} />
+      <Terminal
+        commands={[
+          command.pair(pair.source.id, pair.target.id),
+          calibrate(pair.source.id, pair.target.id),
+          command.mappers(pair.source.id, pair.target.id),
+        ]}
+      />
     </>
   );
 }
@@ -143,30 +156,5 @@ function NotMeasured({ pair }: { pair: Pair }) {
         {pair.gate.toFixed(2)} whether the pair may be used.
       </Empty>
     </Card>
-  );
-}
-
-function Runs({ pair }: { pair: Pair }) {
-  const trpc = useTRPC();
-  const runs = useQuery(trpc.calibration.list.queryOptions({ pairId: pair.id, limit: 50 }));
-  const activeRun = pair.active?.calibrationId ?? null;
-  return (
-    <>
-      <Card
-        title="Calibrations"
-        hint={pair.attempts > 0 ? `Every run of this pair; it has had ${pair.attempts}.` : undefined}
-      >
-        <QueryView query={runs} label="Loading calibrations">
-          {({ rows }) =>
-            rows.length === 0 ? (
-              <p className="text-ink-soft">No run yet.</p>
-            ) : (
-              <RunTable rows={rows} pairs={false} activeRun={activeRun} />
-            )
-          }
-        </QueryView>
-      </Card>
-      {runs.data ? <CompareCard rows={runs.data.rows} activeRun={activeRun} /> : null}
-    </>
   );
 }

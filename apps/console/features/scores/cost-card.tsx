@@ -1,6 +1,6 @@
 "use client";
 
-import type { BreakEven, CostPoint } from "@helm/contracts";
+import { BREAK_EVENS, type BreakEven, type CostPoint, fromTokens } from "@helm/contracts";
 import { useState } from "react";
 import { Button } from "../../ui/button";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
@@ -62,11 +62,13 @@ function CurveChoice({ curve, onChange }: { curve: Curve; onChange: (curve: Curv
 }
 
 function sentenceOf(curve: Curve, breakEven: BreakEven | null): string {
-  const from = (tokens: number | null | undefined) =>
-    tokens == null ? "at no measured length" : `from ${count(tokens)} tokens on`;
-  if (curve === "paths")
-    return `An escalation with the transfer reaches the target's first token before one without ${from(breakEven?.escalated)}, and before the target asked directly ${from(breakEven?.direct)}.`;
-  return `A transfer beats the target's own reading of the prompt ${from(breakEven?.transfer)}, given that the pilot has answered; with the pilot's own reading counted, ${from(breakEven?.with_pilot)}.`;
+  const keys = curve === "paths" ? (["escalated", "direct"] as const) : (["transfer", "with_pilot"] as const);
+  return keys
+    .map((key) => {
+      const { name, words } = BREAK_EVENS[key];
+      return `${name}: ${fromTokens(breakEven?.[key]).replace(/^from /, "")} (${words}).`;
+    })
+    .join(" ");
 }
 
 function CostTable({ cost, published }: { cost: CostPoint[]; published: Published | null }) {

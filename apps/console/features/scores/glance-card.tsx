@@ -1,3 +1,4 @@
+import { missesStricterOnly } from "@helm/contracts";
 import { CircleCheck, CircleX, Info, TriangleAlert } from "lucide-react";
 import { Card } from "../../ui/card";
 import { type Answer, answersOf, type Glanced } from "./glance-words";
@@ -11,10 +12,14 @@ const TONE = {
 
 /** The questions that a person comes with, answered before any chart; then what there is to do. */
 export function GlanceCard(run: Glanced) {
-  const steps = run.assessment.advice ?? [];
+  // An older score of a stricter gate carries a diagnosis that it is none of.
+  const stricter = missesStricterOnly(run.assessment);
+  const steps = (run.assessment.advice ?? []).filter(
+    ({ code }) => !(stricter && (code === "TARGET_SENSITIVE" || code === "MAP_WRONG")),
+  );
   return (
     <Card title="At a glance">
-      <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2 xl:grid-cols-4">
+      <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2 xl:grid-cols-[repeat(auto-fit,minmax(13rem,1fr))]">
         {answersOf(run).map((answer) => (
           <OneAnswer key={answer.question} {...answer} />
         ))}

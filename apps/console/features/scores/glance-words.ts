@@ -1,6 +1,13 @@
-import type { Assessment, BreakEven, CostPoint } from "@helm/contracts";
-import { count, milliseconds, share, signed } from "../../ui/numbers";
+import {
+  type Assessment,
+  type BreakEven,
+  type CostPoint,
+  DEFAULT_GATE,
+  missesStricterOnly,
+} from "@helm/contracts";
+import { count, milliseconds, share } from "../../ui/numbers";
 import { longestMeasured } from "./cost-points";
+import { rescueInterval, rescueText } from "./gain-words";
 
 export type Answer = {
   question: string;
@@ -21,7 +28,9 @@ export type Glanced = {
 
 /** What a person wants to know first of a run, each in a few words. */
 export function answersOf(run: Glanced): Answer[] {
-  return [mayUse(run), howSure(run), whatItSaves(run), refitting(run)];
+  return [mayUse(run), howSure(run), whatItSaves(run), whyRefused(run), refitting(run)].filter(
+    (answer) => answer !== null,
+  );
 }
 
 function mayUse({ assessment, control, developmentOnly }: Glanced): Answer {
@@ -89,6 +98,45 @@ function whatItSaves({ assessment, cost, breakEven, device }: Glanced): Answer {
   return { question, answer: `Pays from ${count(from)} tokens`, rest, tone };
 }
 
+/** What the gate misses, and where the most of it is lost; null for what was not refused. */
+function whyRefused({ assessment }: Glanced): Answer | null {
+  const { failure, verdict, gate, gate_on: on, retention } = assessment;
+  const question = "Why was it refused?";
+  if (failure) return { question, answer: failure.code, rest: failure.message, tone: "bad" };
+  if (verdict !== "BELOW_GATE") return null;
+  const compared = on === "lower" ? retention.low : retention.value;
+  const worst = worstPart(assessment);
+  const where = worst ? `; weakest: ${worst.name} at ${share(worst.value)}` : "";
+  const own =
+    gate > DEFAULT_GATE ? `a stricter gate than the default of ${gateText(DEFAULT_GATE)}` : "the gate";
+  return {
+    question,
+    answer: `${(100 * (gate - compared)).toFixed(1)} points short`,
+    rest: `of ${own}, on the ${on === "lower" ? "lower bound" : "value"}${where}`,
+    tone: "warn",
+  };
+}
+
+const POSITIONS = { first: "the 1st token", early: "tokens 2 to 16", late: "tokens 17 to 64" } as const;
+
+function worstPart({ retention, by_domain: domains, by_prefix: prefixes }: Assessment) {
+  const parts = [
+    ...(["first", "early", "late"] as const).map((key) => ({
+      name: POSITIONS[key],
+      value: retention.buckets[key],
+    })),
+    ...Object.entries(domains).map(([name, score]) => ({ name: `${name} probes`, value: score.retention })),
+    ...Object.entries(prefixes ?? {}).map(([name, score]) => ({
+      name: `prefixes of ${name} tokens`,
+      value: score.retention,
+    })),
+  ];
+  return parts.reduce<(typeof parts)[number] | null>(
+    (worst, part) => (worst && worst.value <= part.value ? worst : part),
+    null,
+  );
+}
+
 function refitting({ assessment, control }: Glanced): Answer {
   const { failure, verdict, diagnosis, net_rescue: rescue } = assessment;
   const question = "Is refitting worth it?";
@@ -101,11 +149,16 @@ function refitting({ assessment, control }: Glanced): Answer {
     };
   if (verdict === "CLEARED") {
     const gain =
-      control || !rescue
-        ? ""
-        : `; against the pilot ${signed(100 * rescue.value, 1)} positions in 100 (${signed(100 * rescue.low, 1)} to ${signed(100 * rescue.high, 1)})`;
+      control || !rescue ? "" : `; net rescue ${rescueText(rescue)} positions (${rescueInterval(rescue)})`;
     return { question, answer: "Not for the gate", rest: `it is cleared${gain}`, tone: "plain" };
   }
+  if (missesStricterOnly(assessment))
+    return {
+      question,
+      answer: "For the stricter gate only",
+      rest: `it clears the default gate of ${gateText(DEFAULT_GATE)}: neither a wrong map nor a sensitive target; compare methods, k or more data`,
+      tone: "plain",
+    };
   switch (diagnosis?.code) {
     case "MAP_WRONG":
       return { question, answer: "It may be", rest: "the cosine is low: the map is wrong", tone: "warn" };

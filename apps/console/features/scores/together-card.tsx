@@ -1,6 +1,7 @@
 import type { Assessment, CalibrationScores, Estimate } from "@helm/contracts";
 import { Card, Facts } from "../../ui/card";
 import { bytes, count, share, signed } from "../../ui/numbers";
+import { rescueInterval, rescueText } from "./gain-words";
 
 /** Figures that mean something only beside one another. */
 export function TogetherCard({
@@ -45,7 +46,18 @@ export function TogetherCard({
               <Figure key="gain" value={share(prefixGain)} rest="of what a blind cache misses" />
             ),
           ],
-          ["Net rescue", <Interval key="rescue" estimate={rescue} unit="of all positions" />],
+          [
+            "Net rescue",
+            rescue ? (
+              <Figure
+                key="rescue"
+                value={rescueText(rescue) ?? ""}
+                rest={`positions, ${rescueInterval(rescue)}`}
+              />
+            ) : (
+              "not known"
+            ),
+          ],
           ["Gold gain", <Interval key="gold" estimate={gold} unit="nats a sequence" />],
           [
             "Report split",

@@ -32,7 +32,17 @@ export const command = {
       ...(asked.device ? [`--device ${asked.device}`] : []),
       ...optionFlags(options),
     ),
-  compare: (first: string, second: string) => helm("calibration compare", first, second),
+  compare: (first: string, ...others: string[]) => helm("calibration compare", first, ...others),
+  pair: (source: string, target: string) => helm("pair show", source, target),
+  mappers: (source: string, target: string) => helm(`mapper list --pair ${source}:${target}`),
+  drift: (source: string, target: string) =>
+    helm(
+      "drift --source-model",
+      source,
+      "--target-model",
+      target,
+      "--mapper SHA256 --reverse-mapper SHA256 --record",
+    ),
   /** Without a mapper there is nothing to evaluate, and no command. */
   evaluate: (source: string, target: string, sha256: string, development: boolean) =>
     helm(

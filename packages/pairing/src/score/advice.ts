@@ -1,5 +1,10 @@
-import type { Advice, Assessment, Warning } from "@helm/contracts";
-import { DEFAULT_GATE } from "./default-gate";
+import {
+  type Advice,
+  type Assessment,
+  DEFAULT_GATE,
+  missesStricterOnly,
+  type Warning,
+} from "@helm/contracts";
 import { gateText } from "./sentence";
 
 const AFTER: Record<Warning, string> = {
@@ -20,20 +25,6 @@ export function adviceFor(assessment: Omit<Assessment, "sentence">): Advice[] {
   const unclear =
     "The cosine shows neither a wrong map nor a sensitive target. Compare another method or a larger k on the same probes.";
   return [...steps, diagnosis ?? { code: "BELOW_GATE", message: unclear }];
-}
-
-/**
- * Below a stricter gate than the default one, which it clears. Then nothing is wrong with the map and the target is not
- * sensitive: no diagnosis is made of it.
- */
-export function missesStricterOnly({
-  verdict,
-  gate,
-  gate_on: on,
-  retention,
-}: Pick<Assessment, "verdict" | "gate" | "gate_on" | "retention">): boolean {
-  const compared = on === "lower" ? retention.low : retention.value;
-  return verdict === "BELOW_GATE" && gate > DEFAULT_GATE && compared >= DEFAULT_GATE;
 }
 
 function stricter({ gate, gate_on: on, retention }: Omit<Assessment, "sentence">): Advice {

@@ -1,5 +1,11 @@
-import type { Assessment, DiagnosisThresholds, Verdict, Warning } from "@helm/contracts";
-import { adviceFor, missesStricterOnly } from "./advice";
+import {
+  type Assessment,
+  type DiagnosisThresholds,
+  missesStricterOnly,
+  type Verdict,
+  type Warning,
+} from "@helm/contracts";
+import { adviceFor } from "./advice";
 import { byDomain, byPrefix, scoreOf } from "./arm-score";
 import { LEAST_SEQUENCES } from "./bootstrap";
 import { checkCounts, inSplit, PLAIN_RIDGE } from "./check-counts";

@@ -1,11 +1,11 @@
 import {
   type CalibrationOptions,
   CorpusColumn,
+  DEFAULT_GATE,
   LONGEST_SEQ_LEN,
   METHODS,
   MethodChoice,
 } from "@helm/contracts";
-import { DEFAULT_GATE } from "@helm/pairing";
 import { usage } from "../../failure";
 
 export interface CalibrateOptions {

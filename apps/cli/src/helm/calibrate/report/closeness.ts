@@ -11,7 +11,7 @@ export function closenessLines({ assessment, scores, fit }: Reported, width: num
   const rows: [string, string | null][] = [
     ["prefix gain", gain === null ? null : `${three(gain)} of what a blind cache misses`],
     ["net rescue", estimate(rescue, 100, "per 100 positions: recovered less lost, against the pilot")],
-    ["gold", estimate(gold, 1, "nats a sequence more than the pilot gives the right answer")],
+    ["gold gain", estimate(gold, 1, "nats a sequence more than the pilot gives the right answer")],
     ["KL", `mean ${scores.kl.toPrecision(3)} nats, p95 ${scores.kl_p95.toPrecision(3)}`],
     ["KV cosine", `K ${three(k)}, V ${three(v)}${lowest("K", keys)}${lowest("V", values)}`],
     ["attention output", scores.attention_cosine == null ? null : `cosine ${three(scores.attention_cosine)}`],

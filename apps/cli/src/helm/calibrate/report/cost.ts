@@ -1,4 +1,4 @@
-import type { CostPoint } from "@helm/contracts";
+import { BREAK_EVENS, type CostPoint, fromTokens } from "@helm/contracts";
 import { breakEvenOf } from "@helm/pairing";
 import { type Style, table, wrap } from "../../../terminal/style";
 
@@ -49,18 +49,15 @@ function pathLines(measured: CostPoint[], dimHead: (lines: string[]) => string[]
 
 function breakEven(measured: CostPoint[]): string[] {
   const at = breakEvenOf(measured);
-  const from = (tokens: number | null) =>
-    tokens === null ? "at no measured length" : `from ${tokens.toLocaleString("en")} tokens on`;
-  const lines = [
-    `Given that the pilot has answered, a transfer beats the target's own prefill ${from(at.transfer)}; with the pilot's prefill counted as well, ${from(at.with_pilot)}.`,
-  ];
   const decided = measured.find((point) => point.decision_tokens != null)?.decision_tokens;
-  if (decided != null) {
-    lines.push(
-      `Whole paths to the target's first token, the pilot's prefill and ${decided} decoded tokens included: an escalation with the transfer beats one without ${from(at.escalated)}, and the target asked directly ${from(at.direct)}.`,
-    );
-  }
-  return lines;
+  const line = (key: keyof typeof BREAK_EVENS, more = "") => {
+    const { name, words } = BREAK_EVENS[key];
+    return `${name}: ${fromTokens(at[key]).replace(/^from /, "")} (${words}${more}).`;
+  };
+  const lines = [line("transfer"), line("with_pilot")];
+  if (decided == null) return lines;
+  const whole = `, the pilot's prefill and ${decided} decoded tokens included`;
+  return [...lines, line("escalated", whole), line("direct")];
 }
 
 function ms(value: number | null | undefined): string {

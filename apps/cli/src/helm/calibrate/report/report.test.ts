@@ -83,7 +83,7 @@ describe("the report of a run", () => {
     expect(text).toMatch(/prefix gain +0\.\d{3} of what a blind cache misses/);
     expect(text).toMatch(/KL +mean [\d.]+ nats, p95/);
     expect(text).toMatch(/held-out R2 +K 0\.\d{3} \(best single layer 0\.\d{3}\)/);
-    expect(text).toMatch(/a transfer beats the target's own\s+prefill\s+from\s+\d+\s+tokens\s+on/);
+    expect(text).toMatch(/Pays from: \d+ tokens \(a transfer beats the target's\s+own\s+prefill/);
     expect(text).toContain(cleared.artifact?.sha256);
   });
 
@@ -99,7 +99,7 @@ describe("the report of a run", () => {
   it("below the gate says whether refitting helps, and what to do about each warning", async () => {
     const text = reportLines(screen(80), await recorded(0.999)).join("\n");
     expect(text).toMatch(/^pilot -> target {2}BELOW GATE$/m);
-    expect(text).toMatch(/TARGET_SENSITIVE: /);
+    expect(text).toMatch(/STRICTER_GATE: It clears the default gate of 0\.90/);
     const worse = await recorded(0.9, (counts) => ({
       ...counts,
       mapper: counts.mapper?.map((row) => ({ ...row, gold_gain: -1, native_gold_gain: 1 })),

@@ -1,0 +1,67 @@
+import type { Context } from "../../context";
+import { requireServer } from "../../server/client";
+import { formatBytes, table } from "../../terminal/style";
+import { findMapper, findPairNamed, type Mapper } from "./find";
+
+export async function listMappers({ config, screen }: Context, pair: string | undefined): Promise<void> {
+  const server = await requireServer(config);
+  const found = await findPairNamed(server, pair);
+  const mappers = await server.mapper.list.query({ pairId: found?.id });
+  screen.answer({ type: "mappers", mappers }, () => {
+    if (mappers.length === 0) return ["No mapper yet. A calibration writes one."];
+    return table(
+      ["mapper", "pair", "state", "verdict", "retention", "size", "written (UTC)", ""],
+      mappers.map(row),
+      [4, 5],
+    );
+  });
+}
+
+function row(mapper: Mapper): string[] {
+  return [
+    mapper.sha256.slice(0, 12),
+    mapper.pairName,
+    mapper.state,
+    mapper.verdict,
+    mapper.score ? mapper.score.retention.value.toFixed(3) : "-",
+    formatBytes(mapper.bytes),
+    mapper.createdAt.toISOString().slice(0, 16).replace("T", " "),
+    mapper.developmentOnly ? "development" : "",
+  ];
+}
+
+export async function showMapper({ config, screen }: Context, given: string): Promise<void> {
+  const mapper = await findMapper(await requireServer(config), given);
+  screen.answer({ type: "mapper", mapper }, () => [
+    `${mapper.pairName}  ${mapper.state}${mapper.developmentOnly ? ", on development nodes only" : ""}`,
+    `  id         ${mapper.id}`,
+    `  sha256     ${mapper.sha256}`,
+    `  size       ${formatBytes(mapper.bytes)}`,
+    `  verdict    ${mapper.verdict}`,
+    ...(mapper.score
+      ? [
+          `  retention  ${mapper.score.retention.value.toFixed(3)} (${mapper.score.retention.low.toFixed(3)} to ${mapper.score.retention.high.toFixed(3)}), gate ${mapper.score.gate}`,
+        ]
+      : []),
+    `  run        ${mapper.calibrationId}`,
+    ...mapper.warnings.map((warning) => `  warning    ${warning}`),
+  ]);
+}
+
+export async function activateMapper(context: Context, given: string): Promise<void> {
+  const server = await requireServer(context.config);
+  const { id, revision } = await findMapper(server, given);
+  told(context, await server.mapper.activate.mutate({ id, revision }));
+}
+
+export async function retireMapper(context: Context, given: string): Promise<void> {
+  const server = await requireServer(context.config);
+  const { id, revision } = await findMapper(server, given);
+  told(context, await server.mapper.retire.mutate({ id, revision }));
+}
+
+function told({ screen }: Context, result: { id: string; state: string; pairStatus: string }): void {
+  screen.answer({ type: "mapper", ...result }, () => [
+    `The mapper is ${result.state}; the pair is ${result.pairStatus}.`,
+  ]);
+}
