@@ -77,7 +77,12 @@ const REST: Column<RunRow>[] = [
     value: (row) => row.attempt,
     className: "tabular-nums @3xl:@max-5xl:hidden",
   },
-  { id: "by", name: "By", value: (row) => row.startedBy, className: "break-all" },
+  {
+    id: "by",
+    name: "By",
+    className: "break-all",
+    value: (row) => (row.imported ? `${row.startedBy} (imported)` : row.startedBy),
+  },
 ];
 
 export const RUN_COLUMNS: Column<RunRow>[] = [STARTED, PAIR, stateColumn(null), ...REST];

@@ -37,7 +37,7 @@ it("says whether a pair may be used, and where", () => {
   expect(answers(run({ verdict: "BELOW_GATE" }))[0]).toBe("No, below the gate");
   const failure = { code: "SELF_MAP_MISSED" as const, message: "" };
   const failed = answers(run({ verdict: null, failure }));
-  expect([failed[0], failed[3]]).toEqual(["No verdict", "Not yet"]);
+  expect([failed[0], failed[3], failed[4]]).toEqual(["No verdict", "SELF_MAP_MISSED", "Not yet"]);
 });
 
 it("says what it saves only where it was measured, and never calls it more", () => {
@@ -82,9 +82,25 @@ it("quotes the saving at a length that the gate measured, and says where longer 
   expect(answersOf(run(kept, { cost, breakEven }))[2]?.rest).not.toContain("longer prompts");
 });
 
+it("says why it was refused: what is missing, under which gate, and where it is weakest", () => {
+  const retention = { value: 0.92, low: 0.91, high: 0.93, n: 256, positions: 20_000, buckets };
+  const strict = answersOf(run({ verdict: "BELOW_GATE", gate: 0.98, retention, diagnosis: null }));
+  expect(strict[3]).toMatchObject({
+    question: "Why was it refused?",
+    answer: "7.0 points short",
+    rest: expect.stringMatching(/stricter gate than the default of 0\.90.+weakest: the 1st token at 0\.900/),
+  });
+  expect(strict[4]?.answer).toBe("For the stricter gate only");
+  expect(strict[4]?.rest).not.toMatch(/refitting will not/);
+  expect(answersOf(run({})).map(({ question }) => question)).not.toContain("Why was it refused?");
+});
+
 it("says from the diagnosis whether refitting is worth it", () => {
+  const low = { value: 0.85, low: 0.84, high: 0.86, n: 256, positions: 20_000, buckets };
   const below = (code: "MAP_WRONG" | "TARGET_SENSITIVE" | null) =>
-    answers(run({ verdict: "BELOW_GATE", diagnosis: code ? { code, message: "" } : null }))[3];
+    answers(
+      run({ verdict: "BELOW_GATE", retention: low, diagnosis: code ? { code, message: "" } : null }),
+    )[4];
   expect(below("MAP_WRONG")).toBe("It may be");
   expect(below("TARGET_SENSITIVE")).toBe("No");
   expect(below(null)).toBe("Not told");
