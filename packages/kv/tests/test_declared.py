@@ -14,7 +14,12 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 TOML = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Modules whose distribution has another name, or which a declared one always brings along.
-BROUGHT_BY = {"tokenizers": "transformers", "huggingface_hub": "transformers", "yaml": "transformers", "httpx": "openai"}
+BROUGHT_BY = {
+    "tokenizers": "transformers",
+    "huggingface_hub": "transformers",
+    "yaml": "transformers",
+    "httpx": "openai",
+}
 # Installed into the evaluation's own environment only, and imported there alone.
 EVALUATION = {
     re.split(r"[=<>\[]", line)[0].replace("-", "_")
