@@ -2,6 +2,7 @@ import { Inbox, ListFilter, Lock, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button";
 import { Command } from "./command";
+import { SlowWords } from "./slow-words";
 
 /** Empty, filtered-empty, loading, failed and forbidden are five different screens. */
 function Frame({
@@ -103,6 +104,7 @@ export function Loading({ rows = 3, label = "Loading" }: { rows?: number; label?
   return (
     <div role="status" className="space-y-3">
       <span className="sr-only">{label}</span>
+      <SlowWords />
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: identical placeholders
         <div key={index} aria-hidden="true" className="h-9 animate-pulse rounded-lg bg-plain-wash" />
