@@ -1,0 +1,67 @@
+import { expect, test } from "@playwright/test";
+import { contextFor } from "./visit";
+
+/** After the journey: there is an administrator's session, one node, and more than one generation. */
+test("a rollback says what it will change, is held, and is released again", async ({ browser }) => {
+  test.setTimeout(300_000);
+  const context = await contextFor(browser, { theme: "light", width: 1440 }, true);
+  const page = await context.newPage();
+  await page.goto("/routing");
+  await expect(page.getByRole("heading", { level: 1, name: "Routing configuration" })).toBeVisible();
+  const inForce = page.getByRole("heading", { name: /^Generation \d+ is in force$/ });
+  await expect(inForce).toBeVisible();
+  const before = Number((await inForce.innerText()).replace(/\D/g, ""));
+  expect(before).toBeGreaterThan(1);
+
+  await page
+    .getByRole("row")
+    .filter({ has: page.getByRole("link", { name: String(before - 1), exact: true }) })
+    .getByRole("button", { name: /^Roll back/ })
+    .click();
+  const question = page.getByRole("dialog", { name: `Roll back to generation ${before - 1}?` });
+  await expect(question.getByRole("listitem").first()).toBeVisible();
+  await question.getByLabel("Why").fill("a rehearsal");
+  await question.getByRole("button", { name: "Roll back", exact: true }).click();
+  await expect(question).toBeHidden();
+  await expect(page.getByRole("heading", { name: `Generation ${before + 1} is in force` })).toBeVisible();
+  const notice = page.getByRole("region", { name: "A rollback is held" });
+  await expect(notice).toContainText("a rehearsal");
+  await expect(page.getByText(`1 of 1 node`).first()).toBeVisible({ timeout: 30_000 });
+
+  await page.reload();
+  await expect(notice).toContainText(`Rolled back to generation ${before - 1}`);
+  await notice.getByRole("button", { name: "Release" }).click();
+  await page
+    .getByRole("dialog", { name: "Let the settings decide again?" })
+    .getByRole("button", { name: "Release" })
+    .click();
+  await expect(notice).toBeHidden();
+  await expect(page.getByRole("heading", { name: `Generation ${before + 2} is in force` })).toBeVisible();
+
+  await page.goto(`/routing?from=${before}&to=${before + 2}`);
+  await expect(page.getByText("Both say the same.")).toBeVisible();
+  await context.close();
+});
+
+test("a node drains, says so, and comes back by its canary", async ({ browser }) => {
+  test.setTimeout(300_000);
+  const context = await contextFor(browser, { theme: "light", width: 1440 }, true);
+  const page = await context.newPage();
+  await page.goto("/nodes");
+  await page
+    .getByRole("button", { name: /^Drain/ })
+    .first()
+    .click();
+  await page.getByRole("dialog").getByRole("button", { name: "Drain", exact: true }).click();
+  await expect(page.getByText("Drained", { exact: true })).toBeVisible({ timeout: 60_000 });
+  await page.getByRole("button", { name: /^Undrain/ }).click();
+  await expect(page.getByText("Serving", { exact: true })).toBeVisible({ timeout: 120_000 });
+  await page
+    .getByRole("link", { name: /^Everything about/ })
+    .first()
+    .click();
+  await expect(page.getByRole("heading", { name: "Memory against budget" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Memory against budget" })).toContainText("MiB");
+  await expect(page.getByRole("table", { name: /^What .* answered$/ })).toContainText("Acked");
+  await context.close();
+});
