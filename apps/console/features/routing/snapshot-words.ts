@@ -18,7 +18,11 @@ const VERBS: Record<string, string> = {
   "host.join": "a node joined",
   "host.revoke": "revoked a node",
   "calibration.finish": "a calibration ended",
-  "calibration.succeeded": "a calibration ended",
+  "calibration.import": "a recorded calibration was imported",
+  "mapper.create": "a mapper was made",
+  "inspection.finish": "models were inspected",
+  "route.create": "a route was made",
+  "host.createJoinToken": "a join token was made",
 };
 
 /** Why a generation came to be, in words; a verb without words of its own is shown as the audit names it. */

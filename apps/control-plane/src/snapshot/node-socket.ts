@@ -112,7 +112,9 @@ class DocumentSender {
     const snapshot =
       newest === null ||
       (await this.deliver("snapshot", "routing_snapshot", newest.generation, newest.snapshot));
-    return snapshot && (await this.sendOrders());
+    // A node that is slow to take a snapshot can still be drained.
+    const ordered = await this.sendOrders();
+    return snapshot && ordered;
   }
 
   private async sendOrders(): Promise<boolean> {
