@@ -13,14 +13,17 @@ const TONE = {
 /** The questions that a person comes with, answered before any chart; then what there is to do. */
 export function GlanceCard(run: Glanced) {
   // An older score of a stricter gate carries a diagnosis that it is none of.
+  const answers = answersOf(run);
   const stricter = missesStricterOnly(run.assessment);
   const steps = (run.assessment.advice ?? []).filter(
     ({ code }) => !(stricter && (code === "TARGET_SENSITIVE" || code === "MAP_WRONG")),
   );
   return (
     <Card title="At a glance">
-      <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2 xl:grid-cols-[repeat(auto-fit,minmax(13rem,1fr))]">
-        {answersOf(run).map((answer) => (
+      <dl
+        className={`grid gap-x-6 gap-y-4 sm:grid-cols-2 ${answers.length > 4 ? "lg:grid-cols-3 xl:grid-cols-5" : "xl:grid-cols-4"}`}
+      >
+        {answers.map((answer) => (
           <OneAnswer key={answer.question} {...answer} />
         ))}
       </dl>
