@@ -12,11 +12,10 @@ import { createLog } from "../logging";
 import { appRouter } from "../router";
 import { outsideTransaction } from "../transaction";
 import { createCallerFactory } from "../trpc/procedure";
+import { NODE_TOKEN, ORIGIN, SETUP_TOKEN, WORKER_TOKEN } from "./names";
+import { type RequestOptions, request } from "./request";
 
-export const ORIGIN = "http://127.0.0.1:3000";
-export const SETUP_TOKEN = "a-setup-token-for-tests";
-export const WORKER_TOKEN = "worker-join-token-for-tests";
-export const NODE_TOKEN = "node-join-token-for-tests";
+export { NODE_TOKEN, ORIGIN, SETUP_TOKEN, WORKER_TOKEN };
 
 // A server, a database and real sockets for each file: generous, for machines that are busy with other things.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
@@ -90,25 +89,3 @@ export async function testControlPlane(
 }
 
 export type TestControlPlane = Awaited<ReturnType<typeof testControlPlane>>;
-
-interface RequestOptions {
-  json?: unknown;
-  body?: Buffer;
-  bearer?: string;
-  headers?: Record<string, string>;
-}
-
-export async function request(url: string, method: string, path: string, options: RequestOptions) {
-  const headers: Record<string, string> = { ...options.headers };
-  if (options.bearer) headers.authorization = `Bearer ${options.bearer}`;
-  if (options.json !== undefined) headers["content-type"] = "application/json";
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers,
-    body: options.json !== undefined ? JSON.stringify(options.json) : options.body,
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  const json = isJson && bytes.length > 0 ? JSON.parse(bytes.toString("utf8")) : null;
-  return { status: response.status, json, bytes, headers: response.headers };
-}

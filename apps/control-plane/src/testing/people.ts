@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Role } from "@helm/contracts";
 import { hashPassword } from "better-auth/crypto";
 import { makeToken } from "../token/token-text";
-import { ORIGIN, type TestControlPlane } from "./control-plane";
+import type { TestControlPlane } from "./control-plane";
+import { ORIGIN } from "./names";
 
 export const PASSWORD = "correct horse battery staple";
 // Once for all: a password's digest is slow on purpose.

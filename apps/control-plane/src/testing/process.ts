@@ -5,7 +5,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { MIGRATIONS } from "@helm/db/testing";
 import superjson from "superjson";
 import { appRouter } from "../router";
-import { request, SETUP_TOKEN, type TestControlPlane } from "./control-plane";
+import type { TestControlPlane } from "./control-plane";
+import { SETUP_TOKEN } from "./names";
+import { type RequestOptions, request } from "./request";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
@@ -17,16 +19,18 @@ export interface ProcessOptions {
   databaseUrl: string;
   stateDir: string;
   env?: Record<string, string>;
+  /** The bundle instead of the source. */
+  main?: string;
 }
 
 type Caller = ReturnType<TestControlPlane["as"]>;
 
 /** A control plane in a process of its own, as `npm start` runs one. */
-export async function controlPlaneProcess({ databaseUrl, stateDir, env = {} }: ProcessOptions) {
+export async function controlPlaneProcess({ databaseUrl, stateDir, env = {}, main }: ProcessOptions) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let output = "";
-  const child: ChildProcess = spawn(process.execPath, ["--import", TSX, MAIN], {
+  const child: ChildProcess = spawn(process.execPath, main ? [main] : ["--import", TSX, MAIN], {
     env: {
       PATH: process.env.PATH,
       HELM_PORT: String(port),
@@ -53,11 +57,12 @@ export async function controlPlaneProcess({ databaseUrl, stateDir, env = {} }: P
   };
   return {
     url,
+    pid: child.pid ?? 0,
     ended,
     output: () => output,
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
-    request: (method: string, path: string, options: Parameters<typeof request>[3] = {}) =>
+    request: (method: string, path: string, options: RequestOptions = {}) =>
       request(url, method, path, options),
     /** The router's procedures over HTTP, as the person with this token. */
     caller: (token: string) => httpCaller(url, token),

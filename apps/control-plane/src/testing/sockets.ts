@@ -1,5 +1,5 @@
 import { io, type Socket } from "socket.io-client";
-import { ORIGIN } from "./control-plane";
+import { ORIGIN } from "./names";
 
 export interface Door {
   /** A person's bearer token, a host's credential, a browser's cookie. */

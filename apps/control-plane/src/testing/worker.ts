@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { CalibrationEvent, ClaimedJob, ClaimRequest, ModelFacts, SequenceCounts } from "@helm/contracts";
 import { sequence as probe } from "@helm/pairing/testing";
-import { type TestControlPlane, WORKER_TOKEN } from "./control-plane";
+import type { TestControlPlane } from "./control-plane";
+import { WORKER_TOKEN } from "./names";
 
 const AT = "2026-11-30T06:00:00.000Z";
 
