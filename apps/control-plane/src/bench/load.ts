@@ -21,12 +21,12 @@ export const FULL: Scale = {
 
 /** Enough that a plan without an index is the slower one, little enough for a test. */
 export const SMALL: Scale = {
-  calibrations: 1_500,
-  pairs: 60,
-  countsEach: 40,
-  eventsEach: 20,
-  audit: 30_000,
-  stats: 30_000,
+  calibrations: 1_000,
+  pairs: 50,
+  countsEach: 30,
+  eventsEach: 15,
+  audit: 20_000,
+  stats: 20_000,
 };
 
 /** Tables that grow with use: a page must not read one of them from end to end. */
@@ -129,9 +129,11 @@ function statements(run: string, scale: Scale, copy: Copy): string[] {
     copy(
       "calibration_event",
       { attempt_id: "m.attempt", at: "m.at + o.seq * interval '4 seconds'" },
-      `made m, (SELECT row_number() OVER (ORDER BY e.seq, j)::int AS seq, e.type, e.body
+      `made m, (SELECT row_number() OVER (ORDER BY j, e.seq)::int AS seq, e.type,
+           CASE WHEN e.type = 'counts' THEN jsonb_set(e.body, '{n}', '${countsEach}') ELSE e.body END AS body
          FROM calibration_event e, generate_series(1, ${eventsEach}) j
-         WHERE e.attempt_id = ${attempt} AND (j = 1 OR e.type IN ('log', 'progress'))
+         WHERE e.attempt_id = ${attempt} AND (e.type <> 'counts' OR e.body ->> 'arm' = 'mapper')
+           AND (j = 1 OR e.type IN ('log', 'progress'))
          ORDER BY 1 LIMIT ${eventsEach}) o`,
     ),
     copy(
@@ -187,7 +189,7 @@ function statements(run: string, scale: Scale, copy: Copy): string[] {
      SELECT uuidv7(), t.id, 'key ' || i, 'hlm_' || md5(t.id::text || i), md5(t.id::text || i || 'h'), 'seed', now()
      FROM tenant t, generate_series(1, 10) i WHERE t.name LIKE 'tenant-%'`,
     `INSERT INTO request_stat (bucket, node_id, tenant_id, pair_id, decision, reason, transfer, requests, tokens_moved, first_token_ms_sum)
-     SELECT date_trunc('minute', now()) - (i / 10) * interval '1 minute', 'node-' || i % 10, t.ids[1 + i % 100],
+     SELECT date_trunc('minute', now() - i::float8 / ${stats} * interval '60 days'), 'node-' || i % 10, t.ids[1 + i % 100],
        p.ids[1 + (i / 7) % 20], (ARRAY['keep','escalate','direct'])[1 + i % 3], '',
        (ARRAY['used','','fallback'])[1 + i % 3], 1 + i % 50, 512, 40
      FROM generate_series(1, ${stats}) i, (SELECT array_agg(id::text) AS ids FROM tenant) t,

@@ -80,7 +80,7 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "pair.list": nothing,
   "pair.get": ({ pairs }) => byId(pairs),
   "pair.registration": ({ registrations }) => byId(registrations),
-  "pair.registrations": nothing,
+  "pair.registrations": () => [{}],
   "pair.storage": nothing,
   "pair.placement": ({ pairs }) => byId(pairs),
   "calibration.list": ({ runs, pairs, busyPair }) => [
@@ -120,7 +120,7 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "snapshot.get": ({ generations }) => generations.map((generation) => ({ generation })),
   "snapshot.diff": ({ generations }) => generations.slice(1).map((to) => ({ from: generations[0], to })),
   "snapshot.state": nothing,
-  "traffic.summary": () => [undefined, { hours: 1 }, { hours: 720 }],
+  "traffic.summary": () => [undefined, { hours: 1 }, { hours: 168 }],
   "audit.list": ({ audit, runs }) => [
     {},
     { limit: 500 },

@@ -42,7 +42,7 @@ beforeAll(async () => {
   worker = await joinWorker(b);
   const registrar = { as: () => at(a, "admin") } as unknown as TestControlPlane;
   pairId = (await registerPair(registrar, worker, "pilot", "target")).pairId ?? "";
-}, 180_000);
+}, 400_000);
 
 afterAll(async () => {
   for (const socket of opened) socket.disconnect();
