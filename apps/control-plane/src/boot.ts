@@ -18,7 +18,7 @@ import { refreshWaiting } from "./calibration/waiting";
 import { openWorkerSockets } from "./calibration/worker-socket";
 import { clusterAdapter } from "./cluster/adapter";
 import { Bus } from "./cluster/bus";
-import { holdIdentity, type Identity } from "./cluster/identity";
+import { holdIdentity, type Identity, STARTING } from "./cluster/identity";
 import type { Config } from "./config";
 import type { Context, Services } from "./context";
 import { databaseNow } from "./database-clock";
@@ -165,23 +165,31 @@ const BOOT_LOCK = 7_210_116_022;
 
 /** Leases get a full period, brought tokens are kept, seeds are sown, and the first documents are written. */
 async function prepare(services: Services, setupToken: string, beside: Beside): Promise<void> {
-  await inTransaction(systemContext(services, "boot"), { audited: false, publish: true }, async (ctx) => {
-    // Two that start together do this one after the other.
-    await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${BOOT_LOCK}::bigint)`;
-    // Where another control plane was there all the time, silence was the worker's own.
-    if (beside.others === 0) await renewAllLeases(ctx);
-    if (beside.keysReplaced) await writeAudit(ctx, KEYS_REPLACED);
-    await offerSetupToken(ctx, setupToken, beside.others === 0);
-    for (const { kind, token } of services.config.bootstrapTokens) {
-      const known = await ctx.db.joinToken.findUnique({ where: { hash: hashSecret(token) } });
-      if (!known) await storeJoinToken(ctx, kind, token);
-    }
-  });
-  if (services.config.seeds.includes("bundled")) {
-    await inTransaction(systemContext(services, "seed"), { audited: false, publish: true }, async (ctx) => {
+  await inTransaction(
+    systemContext(services, "boot"),
+    { audited: false, publish: true, timeoutMs: STARTING.timeout },
+    async (ctx) => {
+      // Two that start together do this one after the other.
       await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${BOOT_LOCK}::bigint)`;
-      await seedBundled(ctx);
-    });
+      // Where another control plane was there all the time, silence was the worker's own.
+      if (beside.others === 0) await renewAllLeases(ctx);
+      if (beside.keysReplaced) await writeAudit(ctx, KEYS_REPLACED);
+      await offerSetupToken(ctx, setupToken, beside.others === 0);
+      for (const { kind, token } of services.config.bootstrapTokens) {
+        const known = await ctx.db.joinToken.findUnique({ where: { hash: hashSecret(token) } });
+        if (!known) await storeJoinToken(ctx, kind, token);
+      }
+    },
+  );
+  if (services.config.seeds.includes("bundled")) {
+    await inTransaction(
+      systemContext(services, "seed"),
+      { audited: false, publish: true, timeoutMs: STARTING.timeout },
+      async (ctx) => {
+        await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${BOOT_LOCK}::bigint)`;
+        await seedBundled(ctx);
+      },
+    );
   }
 }
 

@@ -5,6 +5,9 @@ import { makeSigner, readSigner, type Signer } from "../snapshot/signer";
 
 const IDENTITY_LOCK = 7_210_116_021;
 
+/** Others that start at the same moment go first, on a busy machine too. */
+export const STARTING = { maxWait: 60_000, timeout: 120_000 };
+
 export interface Identity {
   signer: Signer;
   /** True where the fleet was told to obey other keys from now on. */
@@ -29,7 +32,7 @@ export function holdIdentity(db: Db, config: Config, others: () => Promise<numbe
     const keys = { signingKey: signer.publicKeyPem, authSecret: digestOf(config.authSecret) };
     await tx.fleetIdentity.upsert({ where: { id: 1 }, create: keys, update: keys });
     return { signer, replaced: known !== null };
-  });
+  }, STARTING);
 }
 
 async function knownKeys(known: { signingKey: string; authSecret: string }, config: Config): Promise<Signer> {
