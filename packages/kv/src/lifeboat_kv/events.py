@@ -88,7 +88,7 @@ class _Teller(logging.Handler):
 
 @contextmanager
 def telling(events: Events, logger: str) -> Iterator[None]:
-    """While it lasts, what `logger` says at INFO and above becomes log events too, for who watches the run."""
+    """While it lasts, what `logger` says at INFO and above becomes log events too."""
     teller = _Teller(events)
     speaker = logging.getLogger(logger)
     speaker.addHandler(teller)
