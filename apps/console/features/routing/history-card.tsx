@@ -156,6 +156,7 @@ function columnsFor({ generation: newest, nodes, hold }: RoutingState): Column<S
     {
       id: "acks",
       name: "Nodes",
+      value: (row) => names(row, true),
       // Who has joined later never was sent an old generation: silence is shown of the one in force alone.
       cell: (row) => <AckStrip answers={answersTo(row.acks, row.generation === newest ? nodes : [])} />,
       csv: ACKS_CSV,
