@@ -26,7 +26,7 @@ test("a rollback says what it will change, is held, and is released again", asyn
   await expect(page.getByRole("heading", { name: `Generation ${before + 1} is in force` })).toBeVisible();
   const notice = page.getByRole("region", { name: "A rollback is held" });
   await expect(notice).toContainText("a rehearsal");
-  await expect(page.getByText(`1 of 1 node`).first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText("1 of 1 node").first()).toBeVisible({ timeout: 30_000 });
 
   await page.reload();
   await expect(notice).toContainText(`Rolled back to generation ${before - 1}`);
