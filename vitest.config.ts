@@ -22,6 +22,8 @@ const rooms: Room[] = [
   { name: "cli", root: "apps/cli" },
   { name: "console", root: "apps/console" },
   { name: "scripts", root: "scripts" },
+  // The real programs as processes, and kill -9; needs the bundles that npm test makes.
+  { name: "faults", root: "faults" },
 ];
 
 export default defineConfig({

@@ -37,7 +37,16 @@ export function startChild({ name, command, args, cwd, env, logFile, onEnded }) 
     await gone;
   }
 
-  return { name, pid: child.pid, logFile, state, gone, stop, tail: () => tailOf(logFile) };
+  return {
+    name,
+    pid: child.pid,
+    logFile,
+    state,
+    gone,
+    stop,
+    tail: () => tailOf(logFile),
+    sayTail: () => readableTail(logFile),
+  };
 }
 
 // What a program left in its group after it ended, or everything where it did not end in time.
@@ -53,4 +62,34 @@ function killGroup(pid) {
 export function tailOf(file, lines = 20) {
   if (!existsSync(file)) return "";
   return readFileSync(file, "utf8").trim().split("\n").slice(-lines).join("\n");
+}
+
+const LEVELS = { 10: "trace", 20: "debug", 30: "info", 40: "warn", 50: "error", 60: "fatal" };
+
+/** The end of a log as lines for people: time, level, sentence, and what went wrong. */
+export function readableTail(file, lines = 20) {
+  return tailOf(file, lines).split("\n").map(readable).join("\n");
+}
+
+function readable(line) {
+  let entry;
+  try {
+    entry = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  if (typeof entry !== "object" || entry === null || typeof entry.msg !== "string") return line;
+  const time = typeof entry.time === "string" ? entry.time : new Date(entry.time ?? 0).toISOString();
+  const level = (LEVELS[entry.level] ?? String(entry.level ?? "")).padEnd(5);
+  const why = entry.err?.message && entry.err.message !== entry.msg ? `: ${firstLine(entry.err)}` : "";
+  return `${time.slice(11, 19)} ${level} ${entry.msg}${why}${entry.err?.code ? ` (${entry.err.code})` : ""}`;
+}
+
+// Some libraries put the sentence last.
+function firstLine({ message }) {
+  const said = message
+    .split("\n")
+    .map((text) => text.trim())
+    .filter(Boolean);
+  return said.length > 1 && said[0].endsWith(":") ? said.at(-1) : (said[0] ?? "");
 }

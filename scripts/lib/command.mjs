@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { INSTALL_LOGS, ROOT } from "./paths.mjs";
@@ -55,4 +55,13 @@ function shorten(lines) {
 export function ask(command, args, options = {}) {
   const result = spawnSync(command, args, { encoding: "utf8", timeout: 60_000, ...options });
   return result.status === 0 ? result.stdout.trim() : null;
+}
+
+/** The same without waiting for it here. */
+export function askLater(command, args, options = {}) {
+  return new Promise((resolve) => {
+    execFile(command, args, { encoding: "utf8", ...options }, (error, stdout) =>
+      resolve(error ? null : stdout.trim()),
+    );
+  });
 }

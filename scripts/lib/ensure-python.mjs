@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ask, run } from "./command.mjs";
+import { ask, askLater, run } from "./command.mjs";
 import { installOrSay } from "./debian.mjs";
 import { KV, VENV, VENV_PYTHON } from "./paths.mjs";
 import { Sorry } from "./sorry.mjs";
@@ -75,11 +75,12 @@ function versionOf(name) {
 }
 
 /** "none", "allowed" or "refused" for this host, by the library's own judgement, with the devices' names. */
-export function hardwareOf(python) {
+export async function hardwareOf(python) {
   const code =
     "import json; from lifeboat_kv.host.devices import host_devices, host_verdict; d = host_devices(); " +
     "print(json.dumps({'verdict': host_verdict(d), 'names': [x['name'] for x in d]}))";
-  const text = ask(python, ["-c", code], { cwd: KV, env: { ...process.env, PYTHONPATH: join(KV, "src") } });
+  const options = { cwd: KV, env: { ...process.env, PYTHONPATH: join(KV, "src") }, timeout: 60_000 };
+  const text = await askLater(python, ["-c", code], options);
   if (text === null)
     throw new Sorry(
       "The Python library could not say which GPUs this host has; remove packages/kv/.venv and start again.",

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startChild } from "./child.mjs";
+import { readableTail, startChild } from "./child.mjs";
 import { faultsIn } from "./doc-paths.mjs";
 import { choosePorts } from "./ports.mjs";
 import { findRunning, startOf } from "./running.mjs";
@@ -102,6 +102,18 @@ describe("a child program", () => {
     await next.gone;
     expect(readFileSync(join(folder, "child.previous.log"), "utf8")).toContain("first");
   });
+});
+
+it("shows the end of a JSON log as lines for people, and other lines as they are", () => {
+  const file = join(folder, "x.log");
+  const entry = {
+    level: 60,
+    time: "2026-11-30T13:01:02.003Z",
+    msg: "stopped",
+    err: { message: "no room", code: "ENOSPC" },
+  };
+  writeFileSync(file, `plain\n${JSON.stringify(entry)}\n{"port":1}\n`);
+  expect(readableTail(file)).toBe('plain\n13:01:02 fatal stopped: no room (ENOSPC)\n{"port":1}');
 });
 
 describe("ports", () => {

@@ -66,10 +66,10 @@ class Product {
     recordRunning(this.stateDir, { urls: {} });
     this.owner = true;
     this.secrets = ensureSecrets(this.stateDir);
-    this.hardware = hardwareOf(VENV_PYTHON);
-    // Without a GPU the hosts run in development mode; beside a GPU the CPU is never chosen silently.
-    const device = process.env.HELM_DEVICE ?? (this.hardware.verdict === "none" ? "cpu" : "auto");
-
+    // What waits for nothing begins at once: Python's look at the hardware and the database.
+    const hardware = hardwareOf(VENV_PYTHON);
+    const postgres = process.env.DATABASE_URL ?? this.startPostgres();
+    for (const promise of [hardware, postgres]) Promise.resolve(promise).catch(() => {});
     const ports = await choosePorts(this.portKind, [
       "controlPlane",
       ...(this.wanted.console ? ["console"] : []),
@@ -83,7 +83,22 @@ class Product {
       gateway: ports.gateway ? `http://127.0.0.1:${ports.gateway}` : undefined,
     };
 
-    const databaseUrl = process.env.DATABASE_URL ?? (await this.startPostgres());
+    // So does the console, which serves its pages without the control plane.
+    const waits = [];
+    const early = (promise) => {
+      promise.catch(() => {});
+      waits.push(promise);
+    };
+    if (this.wanted.console)
+      early(
+        this.bring(programs.consoleProgram({ ports, controlPlaneUrl, dev: this.dev }), 120, () =>
+          answers(`${consoleUrl}/icon.svg`),
+        ),
+      );
+
+    this.hardware = await hardware;
+    // Without a GPU the hosts run in development mode; beside a GPU the CPU is never chosen silently.
+    const device = process.env.HELM_DEVICE ?? (this.hardware.verdict === "none" ? "cpu" : "auto");
     const joinTokens = joinTokensFor(
       ["worker", "node"].filter((kind) => this.wanted[kind] && !this.hasJoined(kind)),
     );
@@ -91,7 +106,6 @@ class Product {
       stateDir: this.stateDir,
       ports,
       publicUrl: process.env.HELM_PUBLIC_URL ?? consoleUrl ?? controlPlaneUrl,
-      databaseUrl,
       embedded: !process.env.DATABASE_URL,
       controlPlaneUrl,
       secrets: this.secrets,
@@ -100,17 +114,19 @@ class Product {
       device,
       dev: this.dev,
     };
-    await this.bring(programs.controlPlaneProgram(common), 60, () =>
+    const bringNode = () =>
+      this.bring(programs.nodeProgram(common), 240, () => nodeIsUp(`${this.urls.gateway}/health`));
+    // A node that has joined loads its models meanwhile: that takes longer than all the rest.
+    const nodeWaits = this.wanted.node && joinTokens.node !== undefined;
+    if (this.wanted.node && !nodeWaits) early(bringNode());
+    const databaseUrl = await postgres;
+    await this.bring(programs.controlPlaneProgram({ ...common, databaseUrl }), 60, () =>
       answers(`${controlPlaneUrl}/api/health`),
     );
-    await Promise.all([
-      this.wanted.node &&
-        this.bring(programs.nodeProgram(common), 240, () => nodeIsUp(`${this.urls.gateway}/health`)),
-      this.wanted.worker &&
-        this.bring(programs.workerProgram(common), 120, (log) => log().includes('"msg":"joined"')),
-      this.wanted.console &&
-        this.bring(programs.consoleProgram(common), 120, () => answers(`${consoleUrl}/icon.svg`)),
-    ]);
+    if (nodeWaits) early(bringNode());
+    if (this.wanted.worker)
+      early(this.bring(programs.workerProgram(common), 120, (log) => log().includes('"msg":"joined"')));
+    await Promise.all(waits);
     this.setupOpen = await isSetupOpen(controlPlaneUrl);
     recordRunning(this.stateDir, { urls: this.urls });
   }
@@ -153,7 +169,7 @@ class Product {
         [parent]: String(process.pid),
       },
       logFile: join(this.stateDir, "logs", `${program.name}.log`),
-      onEnded: (name, how) => this.onEnded(name, how, child.tail()),
+      onEnded: (name, how) => this.onEnded(name, how, child.sayTail()),
     });
     this.children.set(program.name, child);
     return child;
@@ -172,7 +188,9 @@ class Product {
           ? `did not answer within ${patience} s`
           : "";
       if (why)
-        throw new Sorry(`The ${child.name} ${why}. The end of its log (${child.logFile}):\n${child.tail()}`);
+        throw new Sorry(
+          `The ${child.name} ${why}. The end of its log (${child.logFile}):\n${child.sayTail()}`,
+        );
       await new Promise((done) => setTimeout(done, 150));
     }
   }

@@ -10,10 +10,14 @@ const forDecision = {
   sourceInspection: true,
   targetInspection: true,
 } satisfies Prisma.PairRegistrationInclude;
+const DECISION_LOCK = 7_210_116_063;
+
 type Waiting = Prisma.PairRegistrationGetPayload<{ include: typeof forDecision }>;
 
 /** Every registration that waited for this inspection and has both now is registered, refused or failed. */
 export async function decideRegistrations(ctx: Context, inspectionId: string): Promise<void> {
+  // One after another: of two workers that end both inspections at one moment, neither would see that both are there.
+  await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${DECISION_LOCK}::bigint)`;
   const waiting = await ctx.db.pairRegistration.findMany({
     where: {
       state: "PENDING",

@@ -8,7 +8,7 @@ import pg from "pg";
 import { locateBinaries, type PostgresBinaries } from "./binaries";
 import { type Cluster, ensureCluster, ROLE } from "./cluster";
 import { findPostmaster, stopPostmaster } from "./postmaster";
-import { commandFor, findUnprivileged, type Unprivileged } from "./unprivileged";
+import { commandFor, endingWithParent, findUnprivileged, type Unprivileged } from "./unprivileged";
 
 export interface EmbeddedPostgresOptions {
   /** Holds data, password, socket and log; made if missing. */
@@ -110,13 +110,14 @@ async function launch(
     "max_connections=100",
     ...(durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]),
   ].flatMap((setting) => ["-c", setting]);
-  const [command, args] = commandFor(who, binaries.postgres, [
+  const server = endingWithParent(binaries.postgres, [
     "-D",
     cluster.dataDir,
     "-p",
     String(port),
     ...settings,
   ]);
+  const [command, args] = commandFor(who, ...server);
 
   const logFile = join(stateDir, "server.log");
   const log = await open(logFile, "a", 0o600);

@@ -25,6 +25,17 @@ export function findUnprivileged(): Unprivileged {
   return { prefix: [], uid: NOBODY, gid: NOBODY };
 }
 
+/**
+ * Makes the server end (its fast shutdown) when who started it is gone, killed outright for one. Without setpriv it goes
+ * on, and the next start takes it over.
+ */
+export function endingWithParent(program: string, args: string[]): [string, string[]] {
+  const prefix = ["--pdeathsig", "INT"];
+  if (process.platform !== "linux" || spawnSync("setpriv", [...prefix, "true"]).status !== 0)
+    return [program, args];
+  return ["setpriv", [...prefix, program, ...args]];
+}
+
 export function commandFor(who: Unprivileged, program: string, args: string[]): [string, string[]] {
   const [first, ...rest] = who.prefix;
   return first ? [first, [...rest, program, ...args]] : [program, args];
