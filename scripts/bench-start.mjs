@@ -1,5 +1,6 @@
 // npm run bench:start: how long `npm start` takes from nothing and once more, beside the aims.
-// Usage: npm run bench:start [-- --write] [--no-cold] [--starts N]
+// Usage: npm run bench:start [-- --write] [--no-cold] [--starts N] [--here]
+// --here clones and installs nothing: starts of this checkout as it is, on a state folder of their own.
 // Clones this checkout's commit into a folder that goes away again, so the tree is what git has. "Cold" empties npm's and
 // pip's caches (folders of this run's own); "cached" installs again from what the cold start left in them.
 import { spawn } from "node:child_process";
@@ -16,6 +17,7 @@ const AIM = { fresh: 300, warm: 10 };
 const { values } = parseArgs({
   options: {
     write: { type: "boolean", default: false },
+    here: { type: "boolean", default: false },
     "no-cold": { type: "boolean", default: false },
     starts: { type: "string", default: "3" },
   },
@@ -27,8 +29,11 @@ await main(async () => {
   for (const cache of Object.values(caches)) mkdirSync(cache);
   const rows = [];
   try {
-    const kinds = values["no-cold"] ? ["cached"] : ["cold", "cached"];
-    let tree;
+    const kinds = values.here ? [] : values["no-cold"] ? ["cached"] : ["cold", "cached"];
+    let tree = values.here ? ROOT : undefined;
+    const state = values.here ? { HELM_STATE_DIR: join(folder, "state") } : {};
+    if (values.here)
+      rows.push(await timedStart(ROOT, "first start on an empty state, packages installed", state));
     for (const kind of kinds) {
       if (tree) rmSync(tree, { recursive: true, force: true });
       tree = join(folder, kind);
@@ -37,7 +42,7 @@ await main(async () => {
       rows.push(await timedStart(tree, `first start, ${wordsOf(kind)}`, values["no-cold"] ? {} : caches));
     }
     for (let i = 0; i < Number(values.starts); i++)
-      rows.push(await timedStart(tree, `start ${i + 2}`, caches));
+      rows.push(await timedStart(tree, `start ${rows.length + 1}`, { ...(values.here ? state : caches) }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,8 +64,8 @@ async function timedStart(tree, name, env) {
     cwd: tree,
     env: {
       ...process.env,
-      ...env,
       HELM_STATE_DIR: "",
+      ...env,
       HELM_CONSOLE_PORT: String(ports.console),
       HELM_PORT: String(ports.controlPlane),
       HELM_GATEWAY_PORT: String(ports.gateway),

@@ -39,6 +39,8 @@ export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterP
     throw new HelmError("CONFLICT", "This registration is under way already.", {
       registrationId: pending.id,
     });
+  // Always in one order: a pair and its reverse that are registered at one moment would wait for each other.
+  for (const model of [...new Set([sourceModel, targetModel])].sort()) await lockModel(ctx, model);
   const sourceInspectionId = await requestInspection(ctx, sourceModel);
   const targetInspectionId =
     sourceModel === targetModel ? sourceInspectionId : await requestInspection(ctx, targetModel);
@@ -61,9 +63,12 @@ export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterP
   return { registrationId: registration.id };
 }
 
-/** One open inspection a model: a second request joins it. */
-async function requestInspection(ctx: Context, model: string): Promise<string> {
+async function lockModel(ctx: Context, model: string): Promise<void> {
   await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`inspect:${model}`}, 0))`;
+}
+
+/** One open inspection a model: a second request joins it. The model is locked. */
+async function requestInspection(ctx: Context, model: string): Promise<string> {
   const open = await ctx.db.inspection.findFirst({ where: { model, state: { in: ["QUEUED", "RUNNING"] } } });
   if (open) return open.id;
   return (await ctx.db.inspection.create({ data: { model } })).id;

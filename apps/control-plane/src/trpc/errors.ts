@@ -2,7 +2,7 @@ import { type ErrorCode, HelmError } from "@helm/contracts";
 import { Prisma } from "@helm/db";
 import { TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
-import { storageTrouble } from "./storage-trouble";
+import { isRace, storageTrouble } from "./storage-trouble";
 
 type TrpcCode = TRPCError["code"];
 
@@ -84,6 +84,13 @@ export function toHelmError(error: unknown): HelmError {
   if (error instanceof ZodError) return badRequest(error);
   const trouble = storageTrouble(error);
   if (trouble) return trouble;
+  if (isRace(error))
+    return new HelmError(
+      "CONFLICT",
+      "Someone changed this at the same moment. Try again.",
+      {},
+      { cause: error },
+    );
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
     if (error.code === "P2002")
       return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
@@ -95,13 +102,6 @@ export function toHelmError(error: unknown): HelmError {
     // A number or a text that its column cannot hold: the input's fault, and the same at every further try.
     if (error.code === "P2020" || error.code === "P2000")
       return new HelmError("BAD_REQUEST", "A value in the request cannot be stored.", {}, { cause: error });
-    if (error.code === "P2034")
-      return new HelmError(
-        "CONFLICT",
-        "Someone changed this at the same moment. Try again.",
-        {},
-        { cause: error },
-      );
   }
   const message = error instanceof Error ? error.message : String(error);
   return new HelmError("INTERNAL", "Something went wrong on the server.", {}, { cause: error, message });

@@ -34,6 +34,16 @@ export function storageTrouble(error: unknown): HelmError | null {
   return new HelmError(code, SENTENCES[code], {}, { cause: error, message });
 }
 
+const RACES = new Set(["40001", "40P01", "TransactionWriteConflict", "P2034"]);
+
+/** Two transactions stood in each other's way and the database ended one: the same request may go through now. */
+export function isRace(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null || depth > 6) return false;
+  const said = value as Record<string, unknown>;
+  if ([said.code, said.originalCode, said.kind].some((code) => RACES.has(String(code)))) return true;
+  return [said.cause, said.meta, said.driverAdapterError].some((inner) => isRace(inner, depth + 1));
+}
+
 function find(value: unknown, depth: number): Trouble | null {
   if (typeof value !== "object" || value === null || depth > 6) return null;
   const said = value as Record<string, unknown>;
