@@ -1,6 +1,7 @@
 import { type NextRequest, NextResponse } from "next/server";
 import { contentSecurityPolicy } from "./server/content-security-policy";
 import { environment } from "./server/environment";
+import { securityHeaders } from "./server/security-headers";
 
 /** One origin for the browser: these paths belong to the control plane, sockets included. */
 const CONTROL_PLANE_PATH = /^\/(trpc|api|socket\.io)(\/|$)/;
@@ -19,8 +20,9 @@ export function proxy(request: NextRequest): NextResponse {
   headers.set("content-security-policy", policy);
   const response = NextResponse.next({ request: { headers } });
   response.headers.set("content-security-policy", policy);
-  response.headers.set("referrer-policy", "same-origin");
-  response.headers.set("x-content-type-options", "nosniff");
+  const protocol = request.headers.get("x-forwarded-proto") ?? request.nextUrl.protocol;
+  for (const [name, value] of Object.entries(securityHeaders(`${protocol.replace(/:$/, "")}:`)))
+    response.headers.set(name, value);
   return response;
 }
 

@@ -1,4 +1,4 @@
-import pino, { type Logger } from "pino";
+import pino, { type DestinationStream, type Logger } from "pino";
 
 const SECRET_PATHS = [
   "authorization",
@@ -18,6 +18,8 @@ const SECRET_PATHS = [
 
 export type Log = Logger;
 
-export function createLog(level: string): Log {
-  return pino({ name: "control-plane", level, redact: { paths: SECRET_PATHS, censor: "redacted" } });
+/** To standard output, or where a test reads along. */
+export function createLog(level: string, to?: DestinationStream): Log {
+  const options = { name: "control-plane", level, redact: { paths: SECRET_PATHS, censor: "redacted" } };
+  return to ? pino(options, to) : pino(options);
 }

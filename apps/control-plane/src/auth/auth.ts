@@ -94,6 +94,8 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
         rateLimit: { enabled: false },
       }),
     ],
+    // What the library did not foresee is answered and logged by our handler, not printed past the log.
+    onAPIError: { throw: true },
     telemetry: { enabled: false },
     logger: {
       level: "warn",

@@ -22,11 +22,12 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 const createCaller = createCallerFactory(appRouter);
 
-/** A whole control plane on a database and a port of its own. */
+/** A whole control plane on a database and a port of its own; `logTo` gets its log's lines. */
 export async function testControlPlane(
   env: Record<string, string> = {},
   /** Gives the address at which the control plane finds its database, something in between for one. */
   through: (databaseUrl: string) => Promise<string> = async (databaseUrl) => databaseUrl,
+  logTo?: { write(line: string): void },
 ) {
   const database = await testDatabase();
   const stateDir = await mkdtemp(join(tmpdir(), "helm-control-"));
@@ -40,7 +41,7 @@ export async function testControlPlane(
     HELM_LOG_LEVEL: "silent",
     ...env,
   });
-  const controlPlane = await startControlPlane(config, createLog(config.logLevel));
+  const controlPlane = await startControlPlane(config, createLog(config.logLevel, logTo));
   const { services, url } = controlPlane;
 
   /** Who `as` acts as; no rows of the database unless a test makes them. */
