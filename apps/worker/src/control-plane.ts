@@ -103,7 +103,7 @@ export class ControlPlane {
 export function isFenced(error: unknown): boolean {
   return (
     error instanceof HostRequestError &&
-    (error.code === "ATTEMPT_FENCED" || error.status === 404 || error.status === 409)
+    (error.code === "ATTEMPT_FENCED" || error.code === "ILLEGAL_TRANSITION" || error.status === 404)
   );
 }
 

@@ -7,6 +7,8 @@ export const ErrorCode = z.enum([
   "FORBIDDEN",
   "NOT_FOUND",
   "CONFLICT",
+  /** Two transactions met and this one gave way: the same request again may well succeed. */
+  "RACE",
   "ILLEGAL_TRANSITION",
   "PAIR_IMPOSSIBLE",
   "PAIR_EXISTS",

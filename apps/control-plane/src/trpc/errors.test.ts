@@ -1,4 +1,5 @@
 import { ErrorCode, HelmError } from "@helm/contracts";
+import { Prisma } from "@helm/db";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { httpStatus, toHelmError, toTrpcError } from "./errors";
@@ -23,4 +24,15 @@ it("keeps our own errors through every layer", () => {
     expect(toHelmError(toTrpcError(error))).toBe(error);
     expect(httpStatus(code)).toBeGreaterThanOrEqual(400);
   }
+});
+
+it("lets a host try again where two transactions met, and never takes that for a lost attempt", () => {
+  const deadlock = new Prisma.PrismaClientKnownRequestError("deadlock", {
+    code: "P2034",
+    clientVersion: "7",
+  });
+  const error = toHelmError(deadlock);
+  expect(error.code).toBe("RACE");
+  expect(httpStatus(error.code)).toBe(503);
+  expect(toTrpcError(error).code).toBe("CONFLICT");
 });

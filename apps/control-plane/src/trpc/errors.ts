@@ -12,6 +12,7 @@ const TRPC_CODE: Record<ErrorCode, TrpcCode> = {
   FORBIDDEN: "FORBIDDEN",
   NOT_FOUND: "NOT_FOUND",
   CONFLICT: "CONFLICT",
+  RACE: "CONFLICT",
   ILLEGAL_TRANSITION: "CONFLICT",
   PAIR_IMPOSSIBLE: "UNPROCESSABLE_CONTENT",
   PAIR_EXISTS: "CONFLICT",
@@ -43,6 +44,8 @@ const HTTP_STATUS: Record<ErrorCode, number> = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   CONFLICT: 409,
+  // Hosts ask again after a 503 and give up after a 409.
+  RACE: 503,
   ILLEGAL_TRANSITION: 409,
   PAIR_IMPOSSIBLE: 422,
   PAIR_EXISTS: 409,
@@ -85,12 +88,7 @@ export function toHelmError(error: unknown): HelmError {
   const trouble = storageTrouble(error);
   if (trouble) return trouble;
   if (isRace(error))
-    return new HelmError(
-      "CONFLICT",
-      "Someone changed this at the same moment. Try again.",
-      {},
-      { cause: error },
-    );
+    return new HelmError("RACE", "Someone changed this at the same moment. Try again.", {}, { cause: error });
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
     if (error.code === "P2002")
       return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
