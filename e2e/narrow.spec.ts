@@ -51,6 +51,7 @@ test("a day's work on a screen of 320 px", async ({ browser }) => {
 
   await page.goto("/pairs");
   await page.locator("[data-row-link]").first().click();
+  await expect(page).toHaveURL(/\/pairs\/[0-9a-f-]{36}$/);
   await page
     .getByRole("button", { name: /^Calibrate/ })
     .first()

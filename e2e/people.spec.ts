@@ -141,6 +141,8 @@ test("an operator calibrates and cancels, and the server refuses the rest", asyn
   const { context, page } = await as(browser, "operator");
   await page.goto("/pairs");
   await page.getByRole("link", { name: `${PAIR.source} to ${PAIR.target}`, exact: true }).click();
+  // The list has such buttons too.
+  await expect(page).toHaveURL(/\/pairs\/[0-9a-f-]{36}$/);
   await page
     .getByRole("button", { name: /^Calibrate again: / })
     .first()
@@ -168,17 +170,17 @@ test("the audit names who did it, and its filters stand in the address", async (
   await page.goto(`/audit?actor=${OPERATOR.email}&verb=calibration.cancel`);
   const row = page.getByRole("row").filter({ hasText: "calibration.cancel" });
   await expect(row.first()).toContainText(OPERATOR.email);
-  await expect(page.getByLabel("Who")).toHaveValue(OPERATOR.email);
-  await page.getByLabel("Action").selectOption("calibration.start");
+  await expect(page.getByLabel("Who", { exact: true })).toHaveValue(OPERATOR.email);
+  await page.getByLabel("Action", { exact: true }).selectOption("calibration.start");
   await expect(page).toHaveURL(/verb=calibration\.start/);
   await expect(page.getByRole("row").filter({ hasText: "calibration.start" }).first()).toBeVisible();
   await page.goBack();
-  await expect(page.getByLabel("Action")).toHaveValue("calibration.cancel");
+  await expect(page.getByLabel("Action", { exact: true })).toHaveValue("calibration.cancel");
 
   await page.goto("/audit");
   await expect(page.getByRole("row").nth(3)).toBeVisible();
   const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "CSV" }).click();
+  await page.getByRole("button", { name: "CSV", exact: true }).click();
   const text = await (await (await downloading).createReadStream()).toArray();
   const lines = Buffer.concat(text).toString("utf8").trim().split("\r\n");
   const total = await countAll(page);
