@@ -22,8 +22,6 @@ import { Screen } from "./terminal/screen";
 import { wrap } from "./terminal/style";
 import type { AddVerb } from "./verb";
 
-export type { Verb } from "./verb";
-
 /** The whole command line. `finish` gets the exit code of the verb that ran. */
 export function createProgram(finish: (exitCode: number) => void): Command {
   const program = new Command("lifeboat")

@@ -12,28 +12,15 @@ import { NODE_TOKEN, WORKER_TOKEN } from "../testing/names";
 import { addPerson, signIn } from "../testing/people";
 import { AUTH_SECRET, type ControlPlaneProcess, controlPlaneProcess } from "../testing/process";
 import { consoleQueries } from "./console-calls";
-import { type ConsolesResult, measureConsoles } from "./consoles";
+import { measureConsoles } from "./consoles";
 import { FULL, loadFleet } from "./load";
-import { type Machine, machineNow } from "./machine";
-import { measureQueries, type QueryMeasure } from "./measure-queries";
+import { machineNow } from "./machine";
+import { measureQueries } from "./measure-queries";
+import type { Measured } from "./measured";
 import { QUERIES } from "./queries";
-import { type MemoryResult, report } from "./report";
+import { report } from "./report";
 import { templateRun } from "./template-run";
-import { measureWorkers, type WorkersResult } from "./workers";
-
-export interface Measured {
-  before: Machine;
-  after: Machine;
-  consoles: ConsolesResult | null;
-  queries: {
-    measured: QueryMeasure[];
-    unknown: string[];
-    loadSeconds: number;
-    rows: Record<string, number>;
-  } | null;
-  workers: WorkersResult | null;
-  memory: MemoryResult | null;
-}
+import { measureWorkers } from "./workers";
 
 const option = (name: string) => {
   const at = process.argv.indexOf(name);

@@ -1,15 +1,8 @@
 import { type Interval, quantile } from "./figures";
 import { GROWING } from "./load";
 import type { Machine } from "./machine";
-import type { Measured } from "./main";
 import type { QueryMeasure } from "./measure-queries";
-
-export interface MemoryResult {
-  controlPlaneMiB: number;
-  consoleMiB: number;
-  /** How it was read: proportional share where the system tells it, else resident. */
-  kind: string;
-}
+import type { Measured } from "./measured";
 
 const DELAY_AIM_MS = 300;
 const QUERY_AIM_MS = 100;

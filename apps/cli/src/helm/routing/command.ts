@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Verb } from "../../program";
+import type { Verb } from "../../verb";
 import { listNodes, orderNode, revokeNode, showNode } from "./node";
 import { placePair, unplacePair } from "./placement";
 import { diffSnapshots, listSnapshots, releaseSnapshot, rollbackSnapshot, showSnapshot } from "./snapshot";
