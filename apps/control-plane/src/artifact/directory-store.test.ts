@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { DirectoryStore } from "./directory-store";
 import { content, hanging, resume, source, stored } from "./testing";
 import { Uploads } from "./uploads";
@@ -207,4 +207,47 @@ it("bounds what lies unfinished in number, bytes and age", async () => {
   const old = new Uploads(store, { ...bounds, maxAgeMs: -1_000 });
   expect(await old.sweep(async () => new Set())).toBe(1);
   expect(await store.partials()).toEqual([]);
+});
+
+describe("unfinished uploads", () => {
+  const cutUpload = (uploads: Uploads, who: string, length: number, cut: number) => {
+    const { bytes, sha256 } = content(length);
+    const key = { sha256, owner: who };
+    const goOn = (at: number, until: number) =>
+      uploads.append(key, at, length, source(bytes.subarray(at), until)).catch((error: unknown) => error);
+    return goOn(0, cut).then((answer) => ({ answer, sha256, goOn }));
+  };
+
+  it("are one of an attempt, the newest, and a few of a person", async () => {
+    const store = openStore(await folder());
+    const uploads = new Uploads(store, { ...bounds, maxPartials: 6 });
+    const attempt = owner();
+    let last = "";
+    for (let n = 0; n < 8; n += 1) last = (await cutUpload(uploads, attempt, 4_000, 10)).sha256;
+    expect(await store.partials()).toMatchObject([{ owner: attempt, sha256: last }]);
+    for (let n = 0; n < 8; n += 1) await cutUpload(uploads, "person-1", 4_000, 10);
+    expect((await store.partials()).filter((partial) => partial.owner === "person-1")).toHaveLength(4);
+    const other = await cutUpload(uploads, "person-2", 5, 5);
+    expect(other.answer).toMatchObject({ whole: true });
+  });
+
+  it("hold no more together than their bound, whatever offset they go on from", async () => {
+    const store = openStore(await folder());
+    const uploads = new Uploads(store, { ...bounds, maxPartialBytes: 4_096 });
+    const begun = [];
+    for (let n = 0; n < 8; n += 1) begun.push(await cutUpload(uploads, owner(), 4_000, 10));
+    for (const { goOn } of begun) await goOn(10, 3_980);
+    const held = (await store.partials()).reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(held).toBeGreaterThan(3_900);
+    expect(held).toBeLessThanOrEqual(4_096);
+  });
+
+  it("count as announced while they are on their way", async () => {
+    const store = openStore(await folder());
+    const uploads = new Uploads(store, { ...bounds, maxPartialBytes: 4_096 });
+    const answers = await Promise.all([1, 2, 3].map(() => cutUpload(uploads, owner(), 4_000, 3_990)));
+    expect(answers.filter(({ answer }) => (answer as { code?: string }).code === "UPLOAD_BUSY")).toHaveLength(
+      2,
+    );
+  });
 });

@@ -1,6 +1,13 @@
 import type { Readable } from "node:stream";
 import { HelmError } from "@helm/contracts";
-import { type Appended, type ArtifactStore, busy, requireUploadKey, type UploadKey } from "./store";
+import {
+  type Appended,
+  type ArtifactStore,
+  busy,
+  type PartialUpload,
+  requireUploadKey,
+  type UploadKey,
+} from "./store";
 
 export interface UploadBounds {
   /** Of one artifact. */
@@ -12,7 +19,12 @@ export interface UploadBounds {
   maxAgeMs: number;
 }
 
+/** Of a person, unfinished at a time; an attempt has one mapper and so one upload. */
+const PARTIALS_OF_PERSON = 4;
+
 interface Writer {
+  /** What its upload will hold, as announced. */
+  length: number;
   end: () => void;
   done: Promise<unknown>;
 }
@@ -42,9 +54,12 @@ export class Uploads {
       throw new HelmError("ARTIFACT_TOO_LARGE", sentence, { length, maxBytes });
     }
     await this.endWriter(upload);
-    if (offset === 0) await this.requireRoom(upload, length);
+    const others = await this.makePlace(upload);
+    // From here to the writer's entry nothing waits: two that come together do not both take the last room.
+    this.requireRoom(others, upload, length);
     const running = this.store.append(upload, { offset, length, source });
     const writer: Writer = {
+      length,
       end: () => source.destroy(busy("Another request goes on with this upload.", 1_000)),
       done: running.catch(() => {}),
     };
@@ -86,12 +101,29 @@ export class Uploads {
     await writer.done;
   }
 
-  private async requireRoom(upload: UploadKey, length: number): Promise<void> {
+  /** What else lies unfinished, once its owner's oldest beyond his bound are thrown away. */
+  private async makePlace(upload: UploadKey): Promise<PartialUpload[]> {
     const others = (await this.store.partials()).filter((partial) => keyOf(partial) !== keyOf(upload));
-    const held = others.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (others.length < this.bounds.maxPartials && held + length <= this.bounds.maxPartialBytes) return;
-    const sentence = `${others.length} unfinished uploads of ${held} bytes lie here, as many as this server keeps. One that nobody goes on with is thrown away in time; try again later.`;
-    throw new HelmError("UPLOAD_BUSY", sentence, { retryAfterMs: 30_000, partials: others.length, held });
+    const ofOwner = others
+      .filter(({ owner }) => owner === upload.owner)
+      .sort((a, b) => a.changedAt.getTime() - b.changedAt.getTime());
+    const bound = upload.owner.startsWith("person-") ? PARTIALS_OF_PERSON : 1;
+    const tooMany = ofOwner.slice(0, Math.max(0, ofOwner.length + 1 - bound));
+    for (const old of tooMany) {
+      await this.endWriter(old);
+      await this.store.discard(old);
+    }
+    return others.filter((partial) => !tooMany.includes(partial));
+  }
+
+  /** Asked at every append: what is being written here counts as announced, everything else as it lies. */
+  private requireRoom(others: PartialUpload[], upload: UploadKey, length: number): void {
+    const places = new Map(others.map((partial) => [keyOf(partial), partial.bytes]));
+    for (const [key, writer] of this.writers) if (key !== keyOf(upload)) places.set(key, writer.length);
+    const held = [...places.values()].reduce((sum, bytes) => sum + bytes, 0);
+    if (places.size < this.bounds.maxPartials && held + length <= this.bounds.maxPartialBytes) return;
+    const sentence = `${places.size} unfinished uploads of ${held} bytes lie here or are on their way, and ${length} bytes more are beyond what this server keeps. One that nobody goes on with is thrown away in time; try again later.`;
+    throw new HelmError("UPLOAD_BUSY", sentence, { retryAfterMs: 30_000, partials: places.size, held });
   }
 }
 
