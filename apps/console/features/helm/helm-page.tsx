@@ -10,7 +10,8 @@ import { RegisterPair } from "../pairs/register-dialog";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { useCalibrateCommand } from "../shell/use-calibrate-command";
-import { RouteCard } from "./route-card";
+import { RoutesCard } from "./routes-card";
+import { SettingsCard } from "./settings-card";
 import { SwitchCard } from "./switch-card";
 import { TenantsCard } from "./tenants-card";
 
@@ -37,10 +38,24 @@ export function HelmPage() {
         <PairTable query={pairs} plain />
       </Card>
       <div className="grid items-start gap-4 lg:grid-cols-2">
-        <QueryView query={overview}>{(data) => <RouteCard route={data.route} />}</QueryView>
+        <div className="space-y-4">
+          <QueryView query={overview} label="Loading the routes" rows={4}>
+            {(data) => <RoutesCard routes={data.routes} />}
+          </QueryView>
+          <SettingsCard />
+        </div>
         <div className="space-y-4">
           <TenantsCard />
-          <Terminal commands={[command.pairs, calibrate("pilot", "target"), command.switchHelm(true)]} />
+          <Terminal
+            commands={[
+              command.pairs,
+              calibrate("pilot", "target"),
+              command.switchHelm(true),
+              command.settings,
+              command.routes,
+              command.kill,
+            ]}
+          />
         </div>
       </div>
     </>

@@ -1,78 +1,113 @@
 "use client";
 
 import { StreamingMode } from "@helm/contracts";
-import { zodResolver } from "@hookform/resolvers/zod";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { z } from "zod";
-import { problemOf } from "../../api/errors";
 import { tellStored } from "../../api/tell";
-import { useTRPC } from "../../api/trpc";
-import { Button } from "../../ui/button";
+import { type Outputs, useTRPC } from "../../api/trpc";
 import { SelectField, TextField } from "../../ui/field";
+import { EditFooter } from "../edit/edit-footer";
+import { Preview, useSettled } from "../edit/preview";
+import { useEditForm } from "../edit/use-edit-form";
 import { pairTitle } from "../pairs/pair-words";
-import type { Route } from "./use-helm-switch";
+
+type Route = Outputs["route"]["list"][number];
 
 const logprob = z.coerce.number<number>("A number.").min(-100, "At least -100.").max(0, "At most 0.");
+const whole = (most: number) =>
+  z.coerce
+    .number<number>("A number.")
+    .int("A whole number.")
+    .min(1, "At least 1.")
+    .max(most, `At most ${most.toLocaleString("en")}.`);
 const Form = z.object({
-  pairId: z.string(),
+  name: z
+    .string()
+    .trim()
+    .regex(
+      /^[a-z0-9][a-z0-9._-]{0,62}$/,
+      "Lower-case letters, digits, dots, dashes and underscores, at most 63.",
+    ),
+  pairId: z.string().min(1, "Choose a pair."),
   meanLogprob: logprob,
   minLogprob: logprob,
   streaming: StreamingMode,
-  window: z.coerce
-    .number<number>("A number.")
-    .int("A whole number.")
-    .min(1, "At least 1.")
-    .max(4096, "At most 4,096."),
-  defaultMaxTokens: z.coerce
-    .number<number>("A number.")
-    .int("A whole number.")
-    .min(1, "At least 1.")
-    .max(1_000_000, "At most 1,000,000."),
+  window: whole(4096),
+  defaultMaxTokens: whole(1_000_000),
+  holdTurns: z.union([z.literal("").transform(() => null), whole(10_000)]),
 });
+type Values = z.input<typeof Form>;
 
-/** Opened with what stood then; a refetch never wipes it, and the revision it was opened with makes a clash visible. */
-export function RouteForm({ route, onDone }: { route: Route; onDone: () => void }) {
+/** What a new route starts from. */
+const NEW: Values = {
+  name: "",
+  pairId: "",
+  meanLogprob: -0.5,
+  minLogprob: -3,
+  streaming: "window",
+  window: 64,
+  defaultMaxTokens: 256,
+  holdTurns: "",
+};
+/** A route that is not there yet has no revision that anybody could have changed. */
+const NOTHING = { revision: 0 } as Route;
+
+const WORDS = {
+  labels: {
+    name: "Name",
+    pairId: "Pair",
+    pairName: "Pair",
+    "judge.meanLogprob": "Mean log-probability",
+    "judge.minLogprob": "Least log-probability",
+    streaming: "Streaming",
+    window: "Window",
+    defaultMaxTokens: "Default length",
+    holdTurns: "Hold turns",
+  },
+};
+
+export function RouteForm({ route, onDone }: { route: Route | null; onDone: () => void }) {
   const trpc = useTRPC();
   const client = useQueryClient();
-  const [opened] = useState(route);
-  const [clash, setClash] = useState<string | null>(null);
   const pairs = useQuery(trpc.pair.list.queryOptions()).data ?? [];
+  const create = useMutation(trpc.route.create.mutationOptions());
   const update = useMutation(trpc.route.update.mutationOptions());
-  const form = useForm({
-    resolver: zodResolver(Form),
-    defaultValues: {
-      pairId: opened.pairId,
-      meanLogprob: opened.judge.meanLogprob,
-      minLogprob: opened.judge.minLogprob,
-      streaming: opened.streaming,
-      window: opened.window,
-      defaultMaxTokens: opened.defaultMaxTokens,
-    },
-  });
-  const submit = form.handleSubmit(async ({ meanLogprob, minLogprob, ...rest }) => {
-    setClash(null);
-    try {
-      const stored = await update.mutateAsync({
-        name: opened.name,
-        judge: { meanLogprob, minLogprob },
-        ...rest,
-        revision: opened.revision,
-      });
-      tellStored(`${stored.name} is changed`, `Stored as revision ${stored.revision}; nodes are told now.`);
-      void client.invalidateQueries({ queryKey: trpc.overview.pathKey() });
-      void client.invalidateQueries({ queryKey: trpc.route.pathKey() });
+  const edit = useEditForm({
+    row: route ?? NOTHING,
+    schema: Form,
+    valuesOf: (row) => (row === NOTHING ? NEW : valuesOf(row)),
+    save: ({ name, ...values }, revision) =>
+      route
+        ? update.mutateAsync({ ...fieldsOf(values), name: route.name, newName: name, revision })
+        : create.mutateAsync({ ...fieldsOf(values), name }),
+    onStored: (stored) => {
+      tellStored(
+        `${stored.name} is ${route ? "changed" : "created"}`,
+        `Stored as revision ${stored.revision}; nodes are told now.`,
+      );
+      for (const path of [trpc.route, trpc.overview, trpc.tenant])
+        void client.invalidateQueries({ queryKey: path.pathKey() });
       onDone();
-    } catch (error) {
-      setClash(problemOf(error).message);
-    }
+    },
+    what: route ? `the route ${route.name}` : "the route",
+    words: WORDS,
+    fieldOf: (field) => (field === "newName" ? "name" : (field.split(".").at(-1) ?? field)),
   });
-  const { errors, isSubmitting } = form.formState;
+  const { register, formState, watch } = edit.form;
+  const { errors } = formState;
+  const asked = useSettled(Form.safeParse(watch()).data ?? null);
   return (
-    <form onSubmit={submit} noValidate className="space-y-4">
-      <SelectField label="Pair" {...form.register("pairId")}>
-        {pairs.length === 0 ? <option value={opened.pairId}>{opened.pairName}</option> : null}
+    <form onSubmit={edit.submit} noValidate className="space-y-4">
+      <TextField
+        label="Name"
+        hint="What clients send as model. Never the name of a model that is served."
+        autoComplete="off"
+        error={errors.name?.message}
+        {...register("name")}
+      />
+      <SelectField label="Pair" error={errors.pairId?.message} {...register("pairId")}>
+        {route ? null : <option value="">Choose a pair</option>}
+        {route && pairs.length === 0 ? <option value={route.pairId}>{route.pairName}</option> : null}
         {pairs.map((pair) => (
           <option key={pair.id} value={pair.id}>
             {pairTitle(pair)} ({pair.status})
@@ -85,16 +120,16 @@ export function RouteForm({ route, onDone }: { route: Route; onDone: () => void 
           hint="Escalate below it. Nearer to 0 escalates more."
           inputMode="decimal"
           error={errors.meanLogprob?.message}
-          {...form.register("meanLogprob")}
+          {...register("meanLogprob")}
         />
         <TextField
           label="Least log-probability"
           hint="Escalate where one token is below it."
           inputMode="decimal"
           error={errors.minLogprob?.message}
-          {...form.register("minLogprob")}
+          {...register("minLogprob")}
         />
-        <SelectField label="Streaming" {...form.register("streaming")}>
+        <SelectField label="Streaming" {...register("streaming")}>
           <option value="buffer">buffer: judge the whole answer</option>
           <option value="window">window: judge the first tokens</option>
           <option value="stream">stream: never escalate</option>
@@ -104,27 +139,51 @@ export function RouteForm({ route, onDone }: { route: Route; onDone: () => void 
           hint="Tokens held back."
           inputMode="numeric"
           error={errors.window?.message}
-          {...form.register("window")}
+          {...register("window")}
         />
         <TextField
           label="Default length"
           hint="Tokens, where a request names none."
           inputMode="numeric"
           error={errors.defaultMaxTokens?.message}
-          {...form.register("defaultMaxTokens")}
+          {...register("defaultMaxTokens")}
+        />
+        <TextField
+          label="Hold turns"
+          hint="Answers of the target before the pilot is asked again; empty: never."
+          inputMode="numeric"
+          error={errors.holdTurns?.message}
+          {...register("holdTurns")}
         />
       </div>
-      {clash ? (
-        <p role="alert" className="rounded-lg bg-bad-wash px-3 py-2 font-medium text-bad-ink">
-          {clash}
-        </p>
+      {asked && edit.isDirty ? (
+        <Preview
+          options={trpc.route.preview.queryOptions({
+            ...fieldsOf(asked),
+            name: route?.name ?? null,
+            newName: asked.name,
+          })}
+        />
       ) : null}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={isSubmitting}>
-          Store
-        </Button>
-      </div>
+      <EditFooter edit={edit} onCancel={onDone} label={route ? "Store" : "Create"} />
     </form>
   );
+}
+
+function valuesOf(row: Route): Values {
+  return {
+    name: row.name,
+    pairId: row.pairId,
+    meanLogprob: row.judge.meanLogprob,
+    minLogprob: row.judge.minLogprob,
+    streaming: row.streaming,
+    window: row.window,
+    defaultMaxTokens: row.defaultMaxTokens,
+    holdTurns: row.holdTurns ?? "",
+  };
+}
+
+function fieldsOf({ meanLogprob, minLogprob, ...rest }: Omit<z.output<typeof Form>, "name">) {
+  const { pairId, streaming, window, defaultMaxTokens, holdTurns } = rest;
+  return { pairId, streaming, window, defaultMaxTokens, holdTurns, judge: { meanLogprob, minLogprob } };
 }

@@ -1,20 +1,22 @@
 "use client";
 
-import { useId, useState } from "react";
-import { Button } from "../../ui/button";
+import { useId } from "react";
 import { ConfirmDialog } from "../../ui/dialog";
 import { Switch } from "../../ui/switch";
 import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
+import { KillSwitch } from "./kill-switch";
 import { Stats } from "./stats";
-import { type Overview, useHelmSwitch, useKillSwitch } from "./use-helm-switch";
+import { type Overview, useHelmSwitch } from "./use-helm-switch";
 
 export function SwitchCard({ overview }: { overview: Overview }) {
   const id = useId();
   const [asking, setAsking] = useOpenInAddress("switch");
   const change = useHelmSwitch();
   const blocked = useBlocked("admin");
-  const route = overview.route?.name ?? "the route";
+  const { routes } = overview;
+  const one = routes.length === 1;
+  const route = routes.length === 0 ? "the route" : routes.map(({ name }) => name).join(", ");
   const ask = !overview.enabled;
   return (
     <section aria-labelledby={`${id}-title`} className="rounded-xl border border-line bg-card p-4 sm:p-5">
@@ -26,7 +28,7 @@ export function SwitchCard({ overview }: { overview: Overview }) {
           <p id={`${id}-words`} className="mt-0.5 text-ink-soft">
             {overview.enabled
               ? `Requests to ${route} from enabled tenants are answered by the pilot first. Requests that name a model are never touched.`
-              : `Every request is served by the model it names; ${route} is served by the target.`}
+              : `Every request is served by the model it names; ${route} ${one ? "is served by its target" : "are served by their targets"}.`}
           </p>
           {overview.enabled ? null : (
             <p className="mt-2">
@@ -41,7 +43,7 @@ export function SwitchCard({ overview }: { overview: Overview }) {
           onChange={() => setAsking(true)}
           label="Helm Intelligent Routing"
           describedBy={`${id}-words`}
-          blockedBecause={blocked ?? (change.isPending ? "Being stored." : null)}
+          blockedBecause={blocked ?? (change.pending ? "Being stored." : null)}
         />
       </div>
       <KillSwitch overview={overview} />
@@ -57,59 +59,11 @@ export function SwitchCard({ overview }: { overview: Overview }) {
         }
         confirm={ask ? "Turn on" : "Turn off"}
         onConfirm={() => {
-          change.mutate({ enabled: ask, revision: overview.revision });
+          void change.change(ask, overview.revision);
           setAsking(false);
         }}
       />
+      {change.dialog}
     </section>
-  );
-}
-
-/** Shown while Helm is on, or while it is pulled: with Helm off there is nothing to cut. */
-function KillSwitch({ overview }: { overview: Overview }) {
-  const [open, setOpen] = useState(false);
-  const change = useKillSwitch();
-  const blocked = useBlocked("admin");
-  const on = !overview.killSwitch;
-  if (!overview.enabled && !overview.killSwitch) return null;
-  return (
-    <div
-      className={`mt-3 flex flex-wrap items-center justify-between gap-3 rounded-lg px-3 py-2 ${overview.killSwitch ? "bg-bad-wash text-bad-ink" : "bg-panel"}`}
-    >
-      <p className="min-w-0">
-        {overview.killSwitch ? (
-          <>
-            <strong className="font-semibold">The kill switch is pulled.</strong> Every node serves{" "}
-            {overview.route?.name ?? "the route"} by the target, whatever stands above.
-          </>
-        ) : (
-          "Kill switch: takes Helm out of service on every connected node within a second."
-        )}
-      </p>
-      <Button
-        size="small"
-        kind={on ? "danger" : "plain"}
-        blockedBecause={blocked}
-        onClick={() => setOpen(true)}
-      >
-        {on ? "Pull the kill switch" : "Release it"}
-      </Button>
-      <ConfirmDialog
-        open={open}
-        onOpenChange={setOpen}
-        title={on ? "Pull the kill switch?" : "Release the kill switch?"}
-        description={
-          on
-            ? "Every connected node stops using the pilot and the transfer within a second. The configuration stays as it is."
-            : "Nodes go back to the configuration that stands above."
-        }
-        confirm={on ? "Pull it" : "Release it"}
-        kind={on ? "danger" : "primary"}
-        onConfirm={() => {
-          change.mutate({ on, revision: overview.revision });
-          setOpen(false);
-        }}
-      />
-    </div>
   );
 }

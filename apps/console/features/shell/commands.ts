@@ -93,5 +93,13 @@ export const command = {
   release: helm("snapshot release --wait"),
   doctor: helm("doctor"),
   audit: (flags = "") => `${helm("audit list")}${flags}`,
+  settings: helm("setting get"),
+  kill: helm("setting kill"),
+  routes: helm("route list"),
+  createRoute: (name: string) => helm("route create", name, "--pair SOURCE TARGET"),
+  setTenant: (name: string) => helm("tenant set", name, "streaming buffer"),
+  keys: (tenant: string) => helm("key list", tenant),
+  rotateKey: (prefix: string) => helm("key rotate", prefix),
+  showTenant: (name: string) => helm("tenant show", name),
   switchHelm: (on: boolean) => helm("setting", on ? "enable" : "disable"),
 };

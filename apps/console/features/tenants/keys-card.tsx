@@ -1,27 +1,26 @@
 "use client";
 
+import { KeyState, keyStateOf } from "@helm/contracts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { QueryTable } from "../../api/query-table";
 import { tellProblem, tellStored } from "../../api/tell";
 import { type Outputs, useTRPC } from "../../api/trpc";
-import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import type { Column, Filter } from "../../ui/data-table";
 import { ConfirmDialog } from "../../ui/dialog";
 import { Empty } from "../../ui/states";
-import { TimeAgo, useNow } from "../preferences/time";
+import { TimeAgo } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
 import { CreateKey } from "./create-key-dialog";
+import { KEY_STATE, KeyStateBadge } from "./key-state";
+import { RotateKey } from "./rotate-key";
 
 type Key = Outputs["key"]["list"][number];
 
-function stateOf(key: Key): "live" | "expired" | "revoked" {
-  if (key.revokedAt) return "revoked";
-  return key.expiresAt && key.expiresAt.getTime() <= Date.now() ? "expired" : "live";
-}
+const stateOf = (key: Key): KeyState => keyStateOf(key, new Date());
 
 const COLUMNS: Column<Key>[] = [
   { id: "name", name: "Name", value: (key) => key.name, className: "font-medium" },
@@ -35,7 +34,16 @@ const COLUMNS: Column<Key>[] = [
     id: "state",
     name: "State",
     value: stateOf,
-    cell: (key) => <KeyState row={key} />,
+    cell: (key) => (
+      <>
+        <KeyStateBadge row={key} />
+        {key.replacedBy ? (
+          <span className="block text-[0.8125rem] text-ink-soft">
+            <code className="font-mono">{key.replacedBy}_...</code> takes over
+          </span>
+        ) : null}
+      </>
+    ),
     csv: { State: stateOf, Expires: (key) => key.expiresAt, Revoked: (key) => key.revokedAt },
   },
   {
@@ -58,7 +66,13 @@ const COLUMNS: Column<Key>[] = [
   {
     id: "action",
     name: "Action",
-    cell: (key) => (key.revokedAt ? null : <RevokeKey row={key} />),
+    cell: (key) =>
+      key.revokedAt ? null : (
+        <span className="inline-flex flex-wrap gap-2 @3xl:justify-end">
+          {key.replacedBy || stateOf(key) === "EXPIRED" ? null : <RotateKey row={key} />}
+          <RevokeKey row={key} />
+        </span>
+      ),
     className: "@3xl:text-right",
   },
 ];
@@ -67,19 +81,27 @@ const FILTERS: Filter<Key>[] = [
   {
     key: "state",
     name: "State",
-    options: ["live", "expired", "revoked"],
+    options: KeyState.options.map((value) => ({ value, name: KEY_STATE[value].word })),
     matches: (key, value) => stateOf(key) === value,
   },
 ];
 
-export function KeysCard({ tenantId, tenantName }: { tenantId: string; tenantName: string }) {
+export function KeysCard({
+  tenantId,
+  tenantName,
+  archived,
+}: {
+  tenantId: string;
+  tenantName: string;
+  archived: boolean;
+}) {
   const trpc = useTRPC();
   const keys = useQuery(trpc.key.list.queryOptions({ tenantId }));
   return (
     <Card
       title="API keys"
       hint="A key is shown once, when it is made. Afterwards only its prefix is known here."
-      action={<CreateKey tenantId={tenantId} tenantName={tenantName} />}
+      action={archived ? null : <CreateKey tenantId={tenantId} tenantName={tenantName} />}
     >
       <QueryTable
         query={keys}
@@ -97,39 +119,6 @@ export function KeysCard({ tenantId, tenantName }: { tenantId: string; tenantNam
         }
       />
     </Card>
-  );
-}
-
-function KeyState({ row }: { row: Key }) {
-  const now = useNow();
-  if (row.revokedAt) {
-    return (
-      <span className="inline-flex flex-wrap items-center gap-1.5">
-        <Badge tone="bad" shape="cross">
-          Revoked
-        </Badge>
-        <TimeAgo at={row.revokedAt} />
-      </span>
-    );
-  }
-  if (row.expiresAt && row.expiresAt.getTime() <= now) {
-    return (
-      <Badge tone="warn" shape="slash">
-        Expired
-      </Badge>
-    );
-  }
-  return (
-    <span className="inline-flex flex-wrap items-center gap-1.5">
-      <Badge tone="good" shape="check">
-        Live
-      </Badge>
-      {row.expiresAt ? (
-        <span className="text-ink-soft">
-          expires <TimeAgo at={row.expiresAt} />
-        </span>
-      ) : null}
-    </span>
   );
 }
 
@@ -162,7 +151,7 @@ function RevokeKey({ row }: { row: Key }) {
         open={open}
         onOpenChange={setOpen}
         title={`Revoke ${row.name}?`}
-        description="Whoever uses this key is refused within seconds, and a revoked key cannot come back."
+        description="Whoever uses this key is refused within a second on every connected node, and a revoked key cannot come back."
         confirm="Revoke the key"
         kind="danger"
         busy={revoke.isPending}

@@ -3,48 +3,73 @@
 import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
 import { useTRPC } from "../../api/trpc";
+import { Badge } from "../../ui/badge";
 import { Card, PageHeader } from "../../ui/card";
 import { Command } from "../../ui/command";
 import { command } from "../shell/commands";
 import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
+import { EffectiveCard } from "./effective-card";
 import { KeysCard } from "./keys-card";
+import { LeavingCard } from "./leaving-card";
+import { OverridesForm } from "./overrides-form";
 import { TenantSwitch } from "./tenant-switch";
-import { type Tenant, useTenants } from "./use-tenants";
+import type { Tenant } from "./use-tenants";
 
 export function TenantPage({ id }: { id: string }) {
-  const tenants = useTenants();
+  const trpc = useTRPC();
+  const tenant = useQuery(trpc.tenant.get.queryOptions({ id }));
   return (
-    <QueryView query={tenants} label="Loading the tenant">
-      {(rows) => {
-        const tenant = rows.find((row) => row.id === id);
-        return tenant ? (
-          <TenantDetail tenant={tenant} />
-        ) : (
-          <PageHeader title="No such tenant" lead="It is not in this fleet's list." />
-        );
-      }}
+    <QueryView
+      query={tenant}
+      label="Loading the tenant"
+      rows={5}
+      back={{ href: "/tenants", name: "All tenants" }}
+    >
+      {(data) => <TenantDetail tenant={data} />}
     </QueryView>
   );
 }
 
 function TenantDetail({ tenant }: { tenant: Tenant }) {
   useNameLeaf(tenant.name);
+  const archived = tenant.archivedAt !== null;
   return (
     <>
       <PageHeader
         title={tenant.name}
+        badge={archived ? <Badge shape="slash">Archived</Badge> : null}
         lead={
-          tenant.enabled
-            ? "Its requests to the route go through the pilot while Helm is on."
-            : "Excluded: its requests to the route go straight to the target."
+          archived
+            ? "Put away: its keys are revoked, and its counts keep its name."
+            : tenant.enabled
+              ? "Its requests to a route go through the pilot while Helm is on."
+              : "Excluded: its requests to a route go straight to the target."
         }
-        actions={<TenantSwitch tenant={tenant} />}
+        actions={archived ? null : <TenantSwitch tenant={tenant} />}
       />
-      <KeysCard tenantId={tenant.id} tenantName={tenant.name} />
-      <FirstRequest />
+      <KeysCard tenantId={tenant.id} tenantName={tenant.name} archived={archived} />
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        {archived ? null : (
+          <Card
+            title="Of its own"
+            hint="What is empty is as the route says. Nodes get a change within a second."
+          >
+            <OverridesForm tenant={tenant} />
+          </Card>
+        )}
+        <EffectiveCard tenantId={tenant.id} tenantName={tenant.name} />
+      </div>
+      {archived ? null : <FirstRequest />}
+      <LeavingCard tenant={tenant} />
       <Terminal
-        commands={[command.switchTenant(tenant.name, !tenant.enabled), command.createKey(tenant.name)]}
+        commands={[
+          command.showTenant(tenant.name),
+          command.switchTenant(tenant.name, !tenant.enabled),
+          command.setTenant(tenant.name),
+          command.createKey(tenant.name),
+          command.keys(tenant.name),
+        ]}
       />
     </>
   );

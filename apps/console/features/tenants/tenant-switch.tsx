@@ -10,7 +10,7 @@ import { type Tenant, useTenantSwitch } from "./use-tenants";
 /** The switch with its word beside it; asks before it changes what this tenant's requests get. */
 export function TenantSwitch({ tenant }: { tenant: Tenant }) {
   const [asked, setAsked] = useState<boolean | null>(null);
-  const change = useTenantSwitch();
+  const change = useTenantSwitch(tenant);
   const blocked = useBlocked("admin");
   const enabling = asked === true;
   return (
@@ -19,7 +19,7 @@ export function TenantSwitch({ tenant }: { tenant: Tenant }) {
         checked={tenant.enabled}
         onChange={setAsked}
         label={`Helm for ${tenant.name}`}
-        blockedBecause={blocked ?? (change.isPending ? "Being stored." : null)}
+        blockedBecause={blocked ?? (change.pending ? "Being stored." : null)}
       />
       <TenantState enabled={tenant.enabled} />
       <ConfirmDialog
@@ -33,10 +33,11 @@ export function TenantSwitch({ tenant }: { tenant: Tenant }) {
         }
         confirm={enabling ? "Enable" : "Exclude"}
         onConfirm={() => {
-          if (asked !== null) change.mutate({ id: tenant.id, enabled: asked, revision: tenant.revision });
+          if (asked !== null) void change.change(asked, tenant.revision);
           setAsked(null);
         }}
       />
+      {change.dialog}
     </span>
   );
 }

@@ -1,7 +1,9 @@
 "use client";
 
+import { parseAsBoolean, useQueryState } from "nuqs";
 import { QueryTable } from "../../api/query-table";
-import type { Outputs } from "../../api/trpc";
+import { Badge } from "../../ui/badge";
+import { Button } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/card";
 import type { Column, Filter } from "../../ui/data-table";
 import { plural } from "../../ui/numbers";
@@ -10,35 +12,123 @@ import { TimeAgo } from "../preferences/time";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { CreateTenant } from "./create-tenant-dialog";
+import { overrideWords } from "./override-words";
 import { TenantSwitch } from "./tenant-switch";
-import { useTenants } from "./use-tenants";
+import { type Tenant, useTenants } from "./use-tenants";
 
-type Tenant = Outputs["tenant"]["list"][number];
+export function TenantsPage() {
+  const [archived, setArchived] = useQueryState("archived", parseAsBoolean.withDefault(false));
+  const tenants = useTenants(archived);
+  return (
+    <>
+      <PageHeader
+        title={archived ? "Archived tenants" : "Tenants"}
+        lead={
+          archived
+            ? "Put away: their keys are revoked, and their counts keep their names."
+            : "Who calls. Every tenant starts excluded; the ones you enable are routed through the pilot."
+        }
+        actions={
+          <>
+            <Button onClick={() => void setArchived(archived ? null : true)}>
+              {archived ? "Tenants in use" : "Archived tenants"}
+            </Button>
+            <CreateTenant />
+          </>
+        }
+      />
+      <Card>
+        <QueryTable
+          query={tenants}
+          caption={archived ? "Archived tenants" : "Tenants"}
+          what="tenants"
+          columns={archived ? ARCHIVED : COLUMNS}
+          rowId={(tenant) => tenant.id}
+          href={(tenant) => `/tenants/${tenant.id}`}
+          filters={archived ? [] : FILTERS}
+          search="Search tenants"
+          csv={archived ? "helm-tenants-archived" : "helm-tenants"}
+          empty={
+            archived ? (
+              <Empty title="No tenant is archived" command={command.tenants}>
+                A tenant that is archived on its page stands here, and can be restored from there.
+              </Empty>
+            ) : (
+              <Empty title="No tenants yet" command={command.createTenant("NAME")}>
+                Create one, enable it, and give it an API key: without a key nobody can call the gateway.
+              </Empty>
+            )
+          }
+        />
+      </Card>
+      <Terminal commands={[command.tenants, command.switchTenant("NAME", true), command.setTenant("NAME")]} />
+    </>
+  );
+}
+
+const NAME: Column<Tenant> = { id: "name", name: "Tenant", value: ({ name }) => name };
+const KEYS: Column<Tenant> = {
+  id: "keys",
+  name: "API keys",
+  value: ({ keys }) => keys.live,
+  cell: ({ keys }) => (
+    <>
+      {plural(keys.live, "key")} <span className="text-ink-soft">of {keys.total} ever made</span>
+    </>
+  ),
+  csv: { live_keys: ({ keys }) => keys.live, keys_ever_made: ({ keys }) => keys.total },
+};
+const USED: Column<Tenant> = {
+  id: "used",
+  name: "Last call",
+  value: ({ keys }) => keys.lastUsedAt,
+  cell: ({ keys }) => <TimeAgo at={keys.lastUsedAt} />,
+};
 
 const COLUMNS: Column<Tenant>[] = [
-  { id: "name", name: "Tenant", value: (tenant) => tenant.name },
+  NAME,
   {
     id: "helm",
     name: "Helm",
-    value: (tenant) => (tenant.enabled ? "enabled" : "excluded"),
+    value: ({ enabled }) => (enabled ? "enabled" : "excluded"),
     cell: (tenant) => <TenantSwitch tenant={tenant} />,
   },
   {
-    id: "keys",
-    name: "API keys",
-    value: (tenant) => tenant.keys.live,
-    cell: (tenant) => (
-      <>
-        {plural(tenant.keys.live, "key")}{" "}
-        <span className="text-ink-soft">of {tenant.keys.total} ever made</span>
-      </>
-    ),
+    id: "overrides",
+    name: "Of its own",
+    value: (tenant) => overrideWords(tenant).join("; "),
+    cell: (tenant) => {
+      const words = overrideWords(tenant);
+      return words.length === 0 ? (
+        <span className="text-ink-soft">as the routes say</span>
+      ) : (
+        <span className="inline-flex flex-wrap gap-1">
+          {words.map((word) => (
+            <Badge key={word}>{word}</Badge>
+          ))}
+        </span>
+      );
+    },
   },
+  KEYS,
+  USED,
   {
     id: "created",
     name: "Created",
-    value: (tenant) => tenant.createdAt,
-    cell: (tenant) => <TimeAgo at={tenant.createdAt} />,
+    value: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <TimeAgo at={createdAt} />,
+  },
+];
+
+const ARCHIVED: Column<Tenant>[] = [
+  NAME,
+  { ...KEYS, csv: { keys_ever_made: ({ keys }) => keys.total } },
+  USED,
+  {
+    id: "archived",
+    name: "Archived",
+    value: ({ archivedAt }) => archivedAt,
+    cell: ({ archivedAt }) => <TimeAgo at={archivedAt} />,
   },
 ];
 
@@ -49,36 +139,22 @@ const FILTERS: Filter<Tenant>[] = [
     options: ["enabled", "excluded"],
     matches: (tenant, value) => tenant.enabled === (value === "enabled"),
   },
+  {
+    key: "own",
+    name: "Overrides",
+    options: [
+      { value: "some", name: "has some" },
+      { value: "none", name: "has none" },
+    ],
+    matches: (tenant, value) => overrideWords(tenant).length > 0 === (value === "some"),
+  },
+  {
+    key: "keys",
+    name: "API keys",
+    options: [
+      { value: "live", name: "can call" },
+      { value: "none", name: "has no live key" },
+    ],
+    matches: ({ keys }, value) => keys.live > 0 === (value === "live"),
+  },
 ];
-
-export function TenantsPage() {
-  const tenants = useTenants();
-  return (
-    <>
-      <PageHeader
-        title="Tenants"
-        lead="Who calls. Every tenant starts excluded; the ones you enable are routed through the pilot."
-        actions={<CreateTenant />}
-      />
-      <Card>
-        <QueryTable
-          query={tenants}
-          what="tenants"
-          caption="Tenants"
-          columns={COLUMNS}
-          rowId={(tenant) => tenant.id}
-          href={(tenant) => `/tenants/${tenant.id}`}
-          filters={FILTERS}
-          search="Search tenants"
-          csv="helm-tenants"
-          empty={
-            <Empty title="No tenants yet" command={command.createTenant("NAME")}>
-              Create one, enable it, and give it an API key: without a key nobody can call the gateway.
-            </Empty>
-          }
-        />
-      </Card>
-      <Terminal commands={[command.tenants, command.switchTenant("NAME", true)]} />
-    </>
-  );
-}

@@ -1,0 +1,125 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { z } from "zod";
+import { tellStored } from "../../api/tell";
+import { useTRPC } from "../../api/trpc";
+import { SelectField, TextField } from "../../ui/field";
+import { EditFooter } from "../edit/edit-footer";
+import { useEditForm } from "../edit/use-edit-form";
+import { useBlocked } from "../session/use-session";
+import { TENANT_WORDS, type Tenant, useTenantRefresh } from "./use-tenants";
+
+/** Empty leaves the route's own. */
+const or = <T extends z.ZodType>(schema: T) => z.union([z.literal("").transform(() => null), schema]);
+const logprob = z.coerce
+  .number<number>("A number, or empty.")
+  .min(-100, "At least -100.")
+  .max(0, "At most 0.");
+const whole = (most: number) =>
+  z.coerce
+    .number<number>("A number, or empty.")
+    .int("A whole number.")
+    .min(1, "At least 1.")
+    .max(most, `At most ${most.toLocaleString("en")}.`);
+
+const Form = z.object({
+  name: z
+    .string()
+    .trim()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "Use lower-case letters, digits and dashes, at most 63."),
+  meanLogprob: or(logprob),
+  minLogprob: or(logprob),
+  streaming: or(z.enum(["buffer", "window", "stream"])),
+  window: or(whole(4096)),
+  transferOff: z.enum(["route", "off"]),
+  maxConcurrent: or(whole(100_000)),
+});
+
+/** Name and what the tenant has of its own. */
+export function OverridesForm({ tenant }: { tenant: Tenant }) {
+  const trpc = useTRPC();
+  const refresh = useTenantRefresh();
+  const blocked = useBlocked("admin");
+  const update = useMutation(trpc.tenant.update.mutationOptions());
+  const edit = useEditForm({
+    row: tenant,
+    schema: Form,
+    valuesOf: (row): z.input<typeof Form> => ({
+      name: row.name,
+      meanLogprob: row.meanLogprob ?? "",
+      minLogprob: row.minLogprob ?? "",
+      streaming: row.streaming ?? "",
+      window: row.window ?? "",
+      transferOff: row.transferOff ? "off" : "route",
+      maxConcurrent: row.maxConcurrent ?? "",
+    }),
+    save: ({ transferOff, ...values }, revision) =>
+      update.mutateAsync({
+        id: tenant.id,
+        ...values,
+        transferOff: transferOff === "off" ? true : null,
+        revision,
+      }),
+    onStored: (stored) => {
+      tellStored(`${stored.name} is changed`, `Stored as revision ${stored.revision}; nodes are told now.`);
+      refresh();
+    },
+    what: `the tenant ${tenant.name}`,
+    words: TENANT_WORDS,
+  });
+  const { register, formState } = edit.form;
+  const { errors } = formState;
+  return (
+    <form onSubmit={edit.submit} noValidate className="space-y-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Name"
+          hint="Keys and counts stay with it through a rename."
+          autoComplete="off"
+          error={errors.name?.message}
+          {...register("name")}
+        />
+        <TextField
+          label="Requests at a time"
+          hint="On each node; beyond it 429 tenant_quota. Empty: no limit."
+          inputMode="numeric"
+          error={errors.maxConcurrent?.message}
+          {...register("maxConcurrent")}
+        />
+        <TextField
+          label="Mean log-probability"
+          hint="Escalate below it. Empty: as the route says."
+          inputMode="decimal"
+          error={errors.meanLogprob?.message}
+          {...register("meanLogprob")}
+        />
+        <TextField
+          label="Least log-probability"
+          hint="Escalate where one token is below it."
+          inputMode="decimal"
+          error={errors.minLogprob?.message}
+          {...register("minLogprob")}
+        />
+        <SelectField label="Streaming" {...register("streaming")}>
+          <option value="">as the route says</option>
+          <option value="buffer">buffer: judge the whole answer</option>
+          <option value="window">window: judge the first tokens</option>
+          <option value="stream">stream: never escalate</option>
+        </SelectField>
+        <TextField
+          label="Window"
+          hint="Tokens held back. Empty: as the route says."
+          inputMode="numeric"
+          error={errors.window?.message}
+          {...register("window")}
+        />
+        <SelectField label="Transfer" {...register("transferOff")}>
+          <option value="route">carry the cache across where it pays</option>
+          <option value="off">off: the target reads every prompt itself</option>
+        </SelectField>
+      </div>
+      <EditFooter edit={edit} blockedBecause={blocked} />
+    </form>
+  );
+}
