@@ -1,6 +1,7 @@
 import { METHODS } from "@helm/contracts";
 import { Command } from "commander";
 import { readConfig } from "./config";
+import { addAccess } from "./helm/access/command";
 import { addArtifacts } from "./helm/artifact/command";
 import { addAudit } from "./helm/audit";
 import { calibrate } from "./helm/calibrate/command";
@@ -8,13 +9,10 @@ import { checkModels } from "./helm/check";
 import { doctor } from "./helm/doctor";
 import { evaluate } from "./helm/evaluate/command";
 import { inspect } from "./helm/inspect";
-import { createKey, listKeys, revokeKey } from "./helm/key";
 import { ladder } from "./helm/ladder/command";
 import { addPerson } from "./helm/person";
 import { addRetention } from "./helm/retention/command";
 import { addRouting } from "./helm/routing/command";
-import { setHelm, showSetting } from "./helm/setting";
-import { createTenant, listTenants, setTenant } from "./helm/tenant";
 import { addToken } from "./helm/token";
 import { login, logout } from "./server/login";
 import { whoami } from "./server/whoami";
@@ -74,24 +72,10 @@ export function createProgram(finish: (exitCode: number) => void): Command {
 
   const pair = helm.command("pair").description("pairs of models");
   addRetention(helm, pair, verb);
-  const tenant = helm.command("tenant").description("who calls");
-  verb(tenant, "list", "every tenant", (c) => listTenants(c));
-  verb(tenant, "create <name>", "a new tenant, excluded at first", (c, [name = ""]) => createTenant(c, name));
-  verb(tenant, "enable <name>", "let its requests use Helm", (c, [name = ""]) => setTenant(c, name, true));
-  verb(tenant, "disable <name>", "exclude it from Helm", (c, [name = ""]) => setTenant(c, name, false));
-  const key = helm.command("key").description("API keys of a tenant");
-  verb(key, "list <tenant>", "its keys by prefix", (c, [name = ""]) => listKeys(c, name));
-  verb(key, "create <tenant> <name>", "a new key, shown once", (c, [t = "", name = ""], o) =>
-    createKey(c, t, name, typeof o.expires === "string" ? o.expires : undefined),
-  ).option("--expires <date>", "when it ends by itself");
-  verb(key, "revoke <id>", "end a key for good", (c, [id = ""]) => revokeKey(c, id));
+  addAccess(helm, verb);
   addRouting(helm, pair, verb);
   addPerson(helm, verb);
   addToken(helm, verb);
-  const setting = helm.command("setting").description("the switch");
-  verb(setting, "show", "what is set", (c) => showSetting(c));
-  verb(setting, "enable", "switch Helm on", (c) => setHelm(c, true));
-  verb(setting, "disable", "switch Helm off", (c) => setHelm(c, false));
   addAudit(helm, verb);
   addArtifacts(helm, verb);
   return program;

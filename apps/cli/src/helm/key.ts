@@ -1,7 +1,8 @@
 import type { Context } from "../context";
-import { usage } from "../failure";
-import { requireServer } from "../server/client";
+import { Failure, usage } from "../failure";
+import { requireServer, type Server } from "../server/client";
 import { table } from "../terminal/style";
+import { secondsOf } from "./given";
 import { findTenant } from "./tenant";
 
 export async function listKeys({ config, screen }: Context, tenant: string): Promise<void> {
@@ -15,7 +16,7 @@ export async function listKeys({ config, screen }: Context, tenant: string): Pro
     const rows = keys.map((key) => [
       `${key.prefix}...`,
       key.name,
-      key.revokedAt ? "revoked" : "live",
+      key.replacedBy ? `${key.state}, ${key.replacedBy}... takes over` : key.state,
       day(key.expiresAt),
       day(key.lastUsedAt),
       key.id,
@@ -30,9 +31,7 @@ export async function createKey(
   name: string,
   expires: string | undefined,
 ): Promise<void> {
-  const expiresAt = expires === undefined ? null : new Date(expires);
-  if (expiresAt && Number.isNaN(expiresAt.getTime()))
-    throw usage(`--expires ${expires} is no date such as 2027-01-31.`);
+  const expiresAt = expires === undefined ? null : dateOf(expires);
   const server = await requireServer(config);
   const { id } = await findTenant(server, tenant);
   const created = await server.key.create.mutate({ tenantId: id, name, expiresAt });
@@ -42,7 +41,44 @@ export async function createKey(
   ]);
 }
 
-export async function revokeKey({ config, screen }: Context, id: string): Promise<void> {
-  const revoked = await (await requireServer(config)).key.revoke.mutate({ id });
+/** The new key is shown once; the old one ends after the grace period. */
+export async function rotateKey(
+  { config, screen }: Context,
+  key: string,
+  options: { grace: string | undefined; expires: string | undefined },
+): Promise<void> {
+  const graceS = secondsOf(options.grace ?? "24h");
+  const expiresAt = options.expires === undefined ? null : dateOf(options.expires);
+  const server = await requireServer(config);
+  const made = await server.key.rotate.mutate({ id: await findKey(server, key), graceS, expiresAt });
+  screen.answer({ type: "key", ...made }, () => [
+    made.key,
+    `This key is shown once. ${made.replaces.prefix}... ends at ${made.replaces.endsAt.toISOString()}.`,
+  ]);
+}
+
+export async function revokeKey({ config, screen }: Context, key: string): Promise<void> {
+  const server = await requireServer(config);
+  const revoked = await server.key.revoke.mutate({ id: await findKey(server, key) });
   screen.answer({ type: "key", ...revoked }, () => [`Revoked at ${revoked.revokedAt.toISOString()}.`]);
+}
+
+function dateOf(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw usage(`--expires ${text} is no date such as 2027-01-31.`);
+  return date;
+}
+
+/** A key's id, from the id itself or from its prefix hlm_xxxxxxxx. Errors: Failure. */
+async function findKey(server: Server, key: string): Promise<string> {
+  if (!key.startsWith("hlm_")) return key;
+  if (key.split("_").length > 2)
+    throw usage("That is a whole key, a secret. Give its first 12 characters alone.");
+  for (const archived of [false, true])
+    for (const tenant of await server.tenant.list.query({ archived })) {
+      const keys = await server.key.list.query({ tenantId: tenant.id });
+      const found = keys.find(({ prefix }) => prefix === key);
+      if (found) return found.id;
+    }
+  throw new Failure(1, "NOT_FOUND", `There is no key ${key}. Look at lifeboat helm key list TENANT.`);
 }

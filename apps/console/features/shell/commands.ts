@@ -96,7 +96,7 @@ export const command = {
   settings: helm("setting get"),
   kill: helm("setting kill"),
   routes: helm("route list"),
-  createRoute: (name: string) => helm("route create", name, "--pair SOURCE TARGET"),
+  createRoute: (name: string) => helm("route create", name, "--pair SOURCE:TARGET"),
   setTenant: (name: string) => helm("tenant set", name, "streaming buffer"),
   keys: (tenant: string) => helm("key list", tenant),
   rotateKey: (prefix: string) => helm("key rotate", prefix),
