@@ -6,6 +6,7 @@ import { Server } from "socket.io";
 import { sweepRateLimits } from "./access/rate-limit";
 import { hashSecret } from "./access/secret";
 import { openStore } from "./artifact/open-store";
+import { sweepDeletedFiles } from "./artifact/remove-deleted";
 import { sweepUploads } from "./artifact/sweep-uploads";
 import { Uploads } from "./artifact/uploads";
 import { writeAudit } from "./audit/write-audit";
@@ -110,6 +111,10 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
   openWorkerSockets(services);
   openNodeSockets(services);
   await prepare(services, setupToken, { others: await bus.others(), keysReplaced: identity.replaced });
+  // Not waited for: a start does not hang on a store.
+  void sweepDeleted(services).catch((error: unknown) =>
+    log.warn({ err: error }, "deleted files that are still stored are looked for again in a minute"),
+  );
   const timers = startTimers(services);
   const seeding = importWhenRegistered(services);
   const url = await listen(http, config);
@@ -216,8 +221,13 @@ function startTimers(services: Services): NodeJS.Timeout[] {
     every(10 * 60_000, services, "rate-limits", (ctx) => sweepRateLimits(ctx.db)),
     // Outside a transaction: a store may be slow, and the database is not to wait for it.
     repeat(60_000, services, "uploads", () => sweepUploads(systemContext(services, "uploads"))),
+    repeat(60_000, services, "deleted-files", () => sweepDeleted(services)),
     every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),
   ];
+}
+
+function sweepDeleted(services: Services): Promise<void> {
+  return sweepDeletedFiles(systemContext(services, "deleted-files"));
 }
 
 /** One tick at a time over all control planes: who finds another at it leaves it to that one. */

@@ -34,8 +34,8 @@ export interface Context {
   touched: Set<string>;
   /** Verbs whose audit rows were written inside this transaction: why a generation came to be. */
   verbs: Set<string>;
-  /** Run once the transaction has committed, never before. */
-  afterCommit(work: () => void): void;
+  /** Run once the transaction has committed, never before. What takes time is waited for, and must catch its own errors. */
+  afterCommit(work: () => void | Promise<void>): void;
 }
 
 export interface Call<Input> {

@@ -19,7 +19,7 @@ export async function inTransaction<T>(
   options: TransactionOptions,
   work: (ctx: Context) => Promise<T>,
 ): Promise<T> {
-  const after: (() => void)[] = [];
+  const after: (() => void | Promise<void>)[] = [];
   const touched = new Set<string>();
   const { db, hub } = outer.services;
   const result = await db.$transaction(
@@ -48,8 +48,9 @@ export async function inTransaction<T>(
     },
     { maxWait: 10_000, timeout: options.timeoutMs ?? 30_000 },
   );
-  for (const step of after) step();
+  const under = after.map((step) => step());
   for (const topic of hintTopics(touched)) hub.hint(topic);
+  await Promise.all(under);
   return result;
 }
 

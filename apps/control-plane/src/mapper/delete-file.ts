@@ -1,7 +1,9 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
+import { removeDeletedFile } from "../artifact/remove-deleted";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { outsideTransaction } from "../transaction";
 import { lockMapper, type MapperIdInput } from "./activate";
 
 export const DeleteFileOutput = z.object({ id: z.uuid(), sha256: z.string(), freedBytes: z.number().int() });
@@ -24,8 +26,13 @@ export async function deleteMapperFile({ ctx, input }: Call<z.infer<typeof Mappe
     before: { file: "stored" },
     after: { file: "deleted", sha256, bytes: Number(artifact.bytes) },
   });
-  // Last, and under the artifact's lock: an upload of the same digest that comes now finds it gone and begins again.
-  await ctx.services.artifacts.remove(sha256);
+  // Bytes do not come back: they go only once it is certain that the rows say so.
+  const { services, log } = ctx;
+  ctx.afterCommit(() =>
+    removeDeletedFile(outsideTransaction({ ...ctx, services }), sha256).catch((error: unknown) =>
+      log.warn({ err: error, sha256 }, "a deleted file is still stored; the sweep will try again"),
+    ),
+  );
   return { id: mapper.id, sha256, freedBytes: Number(artifact.bytes) };
 }
 

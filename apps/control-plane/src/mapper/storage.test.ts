@@ -2,9 +2,12 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { recordArtifact } from "../artifact/record-artifact";
+import { sweepDeletedFiles } from "../artifact/remove-deleted";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { joinWorker, registerPair, sha256, type TestWorker } from "../testing/worker";
+import { inTransaction, outsideTransaction } from "../transaction";
 
 let control: TestControlPlane;
 let worker: TestWorker;
@@ -103,4 +106,52 @@ it("keeps a file that nodes are still told to hold", async () => {
     data: { document: `${newest.document} ${mapper.sha256}` },
   });
   expect(await codeOf(admin.mapper.deleteFile({ id: mapper.id }))).toMatch(/Nodes are still told/);
+});
+
+describe("the bytes of a deletion", () => {
+  const system = () => {
+    const { services } = control;
+    const actor = { kind: "system", name: "test" } as const;
+    return outsideTransaction({ services, actor, requestId: "r", address: "local", log: services.log });
+  };
+  const retired = async (bytes: Buffer) => {
+    const mapper = await calibrated(bytes);
+    await control.as("admin").mapper.retire({ id: mapper.id });
+    return mapper;
+  };
+  const sizeOf = (digest: string) => control.services.artifacts.size(digest);
+  const rowOf = (digest: string) => control.db.artifact.findUniqueOrThrow({ where: { sha256: digest } });
+
+  it("stay where what follows in its transaction fails", async () => {
+    const { id, sha256: digest } = await retired(randomBytes(1_000));
+    // Something to publish, so that the signer is asked.
+    await control.db.tenant.create({ data: { name: "unpublished" } });
+    const sign = vi.spyOn(control.services.signer, "sign").mockImplementation(() => {
+      throw new Error("the signer is gone");
+    });
+    expect(await codeOf(control.as("admin").mapper.deleteFile({ id }))).toMatch(/INTERNAL/);
+    sign.mockRestore();
+    expect((await rowOf(digest)).deletedAt).toBeNull();
+    expect(await sizeOf(digest)).toBe(1_000);
+    expect(await codeOf(control.as("admin").mapper.deleteFile({ id }))).toBe("OK");
+    expect(await sizeOf(digest)).toBeNull();
+  });
+
+  it("stay where an upload took the row back before they went", async () => {
+    const bytes = randomBytes(1_000);
+    const { id, sha256: digest } = await retired(bytes);
+    vi.spyOn(control.services.artifacts, "remove").mockRejectedValueOnce(new Error("the store is gone"));
+    await control.as("admin").mapper.deleteFile({ id });
+    vi.restoreAllMocks();
+    let swept: Promise<void> | null = null;
+    await inTransaction(system(), { audited: false, publish: false }, async (inner) => {
+      expect(await recordArtifact(inner, digest, bytes.length)).toBe(true);
+      // Begins while the row says deleted still, and has to wait for this transaction.
+      swept = sweepDeletedFiles(system());
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });
+    await swept;
+    expect((await rowOf(digest)).deletedAt).toBeNull();
+    expect(await sizeOf(digest)).toBe(1_000);
+  });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hashSecret, randomSecret } from "../access/secret";
+import { recordArtifact } from "../artifact/record-artifact";
 import { writeAudit } from "../audit/write-audit";
 import { appendEvents } from "../calibration/append-events";
 import { finishCalibration } from "../calibration/finish";
@@ -52,7 +53,7 @@ async function importRun(
     ctx,
     { audited: false, publish: true, timeoutMs: 300_000 },
     async (inner) => {
-      await inner.db.artifact.upsert({ where: { sha256 }, create: { sha256, bytes }, update: {} });
+      await recordArtifact(inner, sha256, bytes);
       return replay(inner, pair.id, run);
     },
   );

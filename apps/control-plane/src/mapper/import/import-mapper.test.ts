@@ -202,6 +202,14 @@ describe("a file that does not fit", () => {
     expect(missing).toMatch(/upload it first/);
   });
 
+  it("is refused where it was deleted, also while its bytes are on their way out", async () => {
+    const file = mapperFile({ share: 0.98 });
+    await control.db.artifact.create({
+      data: { sha256: sha256(file), bytes: file.length, deletedAt: new Date() },
+    });
+    expect(await causesOf(file)).toMatch(/deleted: upload it again/);
+  });
+
   it("waits for a run of the same pair that is on", async () => {
     const { id } = await control.as("operator").calibration.start({ pairId, device: "cpu", k: 1 });
     const error = await bring({ share: 0.99 }).catch((thrown: { cause: { code: string } }) => thrown.cause);

@@ -36,6 +36,7 @@ export async function importMapper({ ctx, input }: Call<z.infer<typeof ImportMap
   const candidate = await examine(ctx, input.sha256);
   const { pair, manifest } = candidate;
   await requireNoOpenRun(ctx, pair.id);
+  await requireKept(ctx, input.sha256);
   const known = await ctx.db.mapper.findFirst({ where: { sha256: input.sha256, pairId: pair.id } });
   if (known) {
     const sentence = `This mapper is here already: it is ${known.state} for ${pair.name}.`;
@@ -78,6 +79,13 @@ export async function importMapper({ ctx, input }: Call<z.infer<typeof ImportMap
     verdict,
     developmentOnly,
   };
+}
+
+/** Bytes that were read may be on their way out: somebody deleted them, and a store takes its time. */
+async function requireKept(ctx: Context, sha256: string): Promise<void> {
+  await ctx.db.$executeRaw`SELECT 1 FROM "artifact" WHERE "sha256" = ${sha256} FOR UPDATE`;
+  const row = await ctx.db.artifact.findUnique({ where: { sha256 } });
+  if (row?.deletedAt) throw refused(["Its file was deleted: upload it again first."]);
 }
 
 /** A run that nobody else can touch: its host can never join, and its rows commit only once it has ended. */
