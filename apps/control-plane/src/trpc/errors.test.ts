@@ -36,3 +36,11 @@ it("lets a host try again where two transactions met, and never takes that for a
   expect(httpStatus(error.code)).toBe(503);
   expect(toTrpcError(error).code).toBe("CONFLICT");
 });
+
+it("does not call text an id where the database could not hold a value", () => {
+  for (const code of ["P2000", "P2007", "P2020", "P2023"]) {
+    const error = toHelmError(new Prisma.PrismaClientKnownRequestError("bad", { code, clientVersion: "7" }));
+    expect(error.code).toBe("BAD_REQUEST");
+    expect(error.userMessage).toMatch(/id .*number .*text .*cannot be stored/);
+  }
+});

@@ -80,6 +80,9 @@ export function httpStatus(code: ErrorCode): number {
   return HTTP_STATUS[code];
 }
 
+/** Prisma's codes of a value that is not its column's; which of them it was, they do not say reliably. */
+const UNFIT: ReadonlySet<string> = new Set(["P2000", "P2007", "P2020", "P2023"]);
+
 /** Anything thrown becomes one of our errors; what we did not foresee says nothing of its inside. */
 export function toHelmError(error: unknown): HelmError {
   if (error instanceof HelmError) return error;
@@ -94,12 +97,14 @@ export function toHelmError(error: unknown): HelmError {
       return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
     if (error.code === "P2025")
       return new HelmError("NOT_FOUND", "This does not exist any more.", {}, { cause: error });
-    // An id that is none of the database's kind: nothing can be there, whoever forgot to check it.
-    if (error.code === "P2023" || error.code === "P2007")
-      return new HelmError("BAD_REQUEST", "An id in the request is not an id.", {}, { cause: error });
-    // A number or a text that its column cannot hold: the input's fault, and the same at every further try.
-    if (error.code === "P2020" || error.code === "P2000")
-      return new HelmError("BAD_REQUEST", "A value in the request cannot be stored.", {}, { cause: error });
+    // An id, a number or a text that its column cannot hold: the input's fault, and the same at every further try.
+    if (UNFIT.has(error.code))
+      return new HelmError(
+        "BAD_REQUEST",
+        "A value in the request is none that the database can hold: an id that is no id, a number that is too large, or text with a character that cannot be stored. Correct it and send it again.",
+        {},
+        { cause: error },
+      );
   }
   const message = error instanceof Error ? error.message : String(error);
   return new HelmError("INTERNAL", "Something went wrong on the server.", {}, { cause: error, message });
