@@ -108,7 +108,7 @@ test("sign in, choose a pair, calibrate, watch, cancel, switch and make a key by
   await tabTo(page, page.getByRole("button", { name: "I have copied it" }));
   await page.keyboard.press("Enter");
   await expect(page.getByRole("dialog")).toHaveCount(0);
-  await expect(page.getByRole("cell", { name: "by-keyboard" })).toBeVisible();
+  await expect(page.getByRole("cell", { name: "by-keyboard", exact: true })).toBeVisible();
 
   // Help, and out again.
   await page.keyboard.press("Control+/");

@@ -142,7 +142,7 @@ describe("the mapper", () => {
     const { id } = await start(forward);
     const job = (await worker.claim()).json;
     expect((await worker.upload(id, job.attempt, artifact)).status).toBe(200);
-    expect((await worker.upload(id, job.attempt, Buffer.alloc(0), sha256(artifact))).status).toBe(422);
+    expect((await worker.upload(id, job.attempt, Buffer.alloc(64), sha256(artifact))).status).toBe(422);
     await worker.finish(id, { attempt: job.attempt, outcome: "cancelled" });
   });
 });
