@@ -78,8 +78,6 @@ export async function startControlPlane(given: Config, log: Log): Promise<Contro
     // A console says "not live" when it has heard nothing for two of these (its api/quiet.ts).
     pingInterval: 4_000,
     pingTimeout: 10_000,
-    // Who opens a connection and joins nothing is not kept.
-    connectTimeout: 10_000,
     adapter: clusterAdapter(bus),
     allowRequest: (req, decide) => decide(null, socketOriginAllowed(req, config.origins)),
   });

@@ -7,6 +7,7 @@ import { bySegments, type Interval } from "./figures";
 import type { FollowersSaid, FollowersTask } from "./followers";
 
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+const say = (line: string) => process.stderr.write(`${line}\n`);
 const SEGMENT_MS = 4_000;
 /** Ten times what the recorded run of the bundled pair said on average (188 events in 184 s). */
 const EVERY_MS = 100;
@@ -47,8 +48,12 @@ export async function measureConsoles(task: ConsolesTask): Promise<ConsolesResul
     const echoUrl = `http://127.0.0.1:${port}`;
     const [helm, echo] = [start("./followers.ts"), start("./followers.ts")];
     const follow = async (child: ChildProcess, given: FollowersTask) => {
+      const from = performance.now();
       child.send(given);
       await message(child);
+      say(
+        `${given.sockets} sockets at ${given.namespace} after ${((performance.now() - from) / 1000).toFixed(1)} s`,
+      );
     };
     const room = task.run.id;
     await follow(helm, {
@@ -80,6 +85,7 @@ export async function measureConsoles(task: ConsolesTask): Promise<ConsolesResul
         const child = which === "helm" ? helm : echo;
         child.send("collect");
         const collected = await message<Delays>(child);
+        say(`segment ${segment} of ${task.segments}: ${which}`);
         last[which] = collected;
         if (segment > 0) delays[which].push(collected.delays.flat());
       }

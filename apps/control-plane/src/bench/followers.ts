@@ -15,6 +15,7 @@ export type FollowersSaid =
   | { kind: "ready" }
   | { kind: "delays"; delays: number[][]; heard: number[]; disorder: number; gaps: number; most: number };
 
+const AT_ONCE = 20;
 const STAMP = /^t=(\d+) n=(\d+)/;
 
 interface Follower {
@@ -51,36 +52,43 @@ function take(follower: Follower, update: CalibrationUpdate): void {
 }
 
 async function open(task: FollowersTask): Promise<void> {
-  const opening = Array.from({ length: task.sockets }, async (_, i) => {
-    const url = task.urls[i % task.urls.length] ?? "";
-    const socket = io(`${url}${task.namespace}`, {
-      transports: ["websocket"],
-      addTrailingSlash: false,
-      forceNew: true,
-      reconnection: false,
-      auth: task.token ? { token: task.token } : {},
-      timeout: 60_000,
-    });
-    const follower: Follower = {
-      socket,
-      delays: [],
-      lastLine: 0,
-      lastSeq: 0,
-      heard: 0,
-      disorder: 0,
-      gaps: 0,
-      at: [],
-    };
-    followers.push(follower);
-    await new Promise<void>((resolve, reject) => {
-      socket.once("connect", resolve);
-      socket.once("connect_error", reject);
-    });
-    socket.on("calibration:update", (update: CalibrationUpdate) => take(follower, update));
-    const ack = await socket.timeout(60_000).emitWithAck("follow", { calibration: task.room });
-    if (!ack.ok) throw new Error(`follow: ${JSON.stringify(ack)}`);
+  // A few at a time, as people come: what is measured is following, not arriving.
+  for (let first = 0; first < task.sockets; first += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, task.sockets - first) }, (_, i) =>
+      openOne(task, task.urls[(first + i) % task.urls.length] ?? ""),
+    );
+    await Promise.all(some);
+  }
+}
+
+async function openOne(task: FollowersTask, url: string): Promise<void> {
+  const socket = io(`${url}${task.namespace}`, {
+    transports: ["websocket"],
+    addTrailingSlash: false,
+    forceNew: true,
+    auth: task.token ? { token: task.token } : {},
+    timeout: 60_000,
   });
-  await Promise.all(opening);
+  const follower: Follower = {
+    socket,
+    delays: [],
+    lastLine: 0,
+    lastSeq: 0,
+    heard: 0,
+    disorder: 0,
+    gaps: 0,
+    at: [],
+  };
+  followers.push(follower);
+  await new Promise<void>((resolve) => socket.once("connect", resolve));
+  // From here on a lost connection is a fault: nothing may be missed.
+  socket.on("disconnect", (why) => {
+    console.error(`a console was disconnected: ${why}`);
+    process.exit(1);
+  });
+  socket.on("calibration:update", (update: CalibrationUpdate) => take(follower, update));
+  const ack = await socket.timeout(60_000).emitWithAck("follow", { calibration: task.room });
+  if (!ack.ok) throw new Error(`follow: ${JSON.stringify(ack)}`);
 }
 
 /** Most updates that one console got in any second. */
