@@ -52,7 +52,8 @@ async function main(): Promise<void> {
     await writeFile(file, page);
     say(`Written: ${file}`);
   }
-  process.exitCode = met ? 0 : 3;
+  if (quick) say("A quick run: that it goes through is all it says.");
+  process.exitCode = met || quick ? 0 : 3;
 }
 
 async function onDatabase(measured: Measured): Promise<void> {

@@ -73,7 +73,7 @@ function aimsOf({ consoles, queries, workers, memory }: Measured): Aim[] {
   if (workers)
     aims.push({
       aim: `${workers.workers} workers claim, none starved`,
-      figure: `${workers.claims} claims in ${workers.seconds} s; each ${workers.least} to ${workers.most}, median ${workers.median}; ${workers.twice} claimed twice`,
+      figure: `${workers.claims} claims in ${workers.seconds} s; each ${workers.least} to ${workers.most}, median ${workers.median}; ${workers.twice} claimed twice; ${workers.busy} answers of 503`,
       met: workers.least > 0 && workers.least >= workers.median / 2 && workers.twice === 0,
     });
   if (memory) {
@@ -109,7 +109,7 @@ function pageOf(measured: Measured, aims: Aim[]): string {
           "",
           `${workers.workers} workers took runs for ${workers.seconds} s as fast as they could, from both control planes by turns, and gave each back as`,
           `failed at once; the queue never ran dry. A claim took ${ms(workers.claimMs.p50)} ms (median), ${ms(workers.claimMs.p95)} ms (p95). Met means: the`,
-          "one with the fewest had at least half of the median, and no attempt was given out twice.",
+          "one with the fewest had at least half of the median, and no attempt was given out twice. After a 503 a worker asks again.",
           "",
         ]
       : []),

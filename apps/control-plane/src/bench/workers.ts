@@ -12,6 +12,8 @@ export interface WorkersResult {
   median: number;
   /** Runs claimed by two: must be none. */
   twice: number;
+  /** Answers that said "not now" (503), after which a worker asks again. */
+  busy: number;
   claimMs: { p50: number; p95: number };
 }
 
@@ -55,8 +57,15 @@ export async function measureWorkers(
   const times: number[] = [];
   let twice = 0;
   const until = Date.now() + seconds * 1000;
-  const post = (url: string, path: string, json: unknown, bearer: string) =>
-    request(url, "POST", `/api/worker/${path}`, { json, bearer });
+  let busy = 0;
+  const post = async (url: string, path: string, json: unknown, bearer: string) => {
+    for (;;) {
+      const answer = await request(url, "POST", `/api/worker/${path}`, { json, bearer });
+      if (answer.status !== 503) return answer;
+      busy += 1;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
   const one = async (host: (typeof hosts)[number], i: number) => {
     for (let turn = i; Date.now() < until; turn += 1) {
       const url = urls[turn % urls.length] ?? "";
@@ -102,6 +111,7 @@ export async function measureWorkers(
     most: Math.max(...counts),
     median: quantile(counts, 0.5),
     twice,
+    busy,
     claimMs: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
   };
 }
