@@ -67,7 +67,7 @@ test("the Helm page can be used with the keyboard alone", async ({ browser }) =>
   await page.goto("/");
   await page.getByRole("switch", { name: "Helm Intelligent Routing" }).focus();
   await page.keyboard.press("Space");
-  const question = page.getByRole("dialog", { name: "Turn Helm off?" });
+  const question = page.getByRole("dialog", { name: /^Turn Helm (on|off)\?$/ });
   await expect(question).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(question).toBeHidden();
