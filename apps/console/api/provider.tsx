@@ -1,5 +1,6 @@
 "use client";
 
+import { MOST_CALLS_A_REQUEST } from "@helm/contracts";
 import type { AppRouter } from "@helm/control-plane/router";
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createTRPCClient, httpBatchLink, httpLink, splitLink } from "@trpc/client";
@@ -19,7 +20,12 @@ export function ApiProvider({ children }: { children: ReactNode }) {
         splitLink({
           condition: (operation) => ALONE.has(operation.path),
           true: httpLink({ url: "/trpc", transformer: superjson }),
-          false: httpBatchLink({ url: "/trpc", transformer: superjson, maxURLLength: 4_000 }),
+          false: httpBatchLink({
+            url: "/trpc",
+            transformer: superjson,
+            maxURLLength: 4_000,
+            maxItems: MOST_CALLS_A_REQUEST,
+          }),
         }),
       ],
     }),

@@ -1,4 +1,4 @@
-import { ExitCode } from "@helm/contracts";
+import { ExitCode, MOST_CALLS_A_REQUEST } from "@helm/contracts";
 import type { AppRouter } from "@helm/control-plane/router";
 import { createTRPCClient, httpBatchLink, TRPCClientError } from "@trpc/client";
 import superjson from "superjson";
@@ -42,6 +42,7 @@ export function connect({ url, token }: { url: string; token: string }) {
   const link = httpBatchLink({
     url: new URL("/trpc", url).href,
     transformer: superjson,
+    maxItems: MOST_CALLS_A_REQUEST,
     headers: { authorization: `Bearer ${token}` },
   });
   return createTRPCClient<AppRouter>({ links: [link] });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HelmError } from "@helm/contracts";
+import { HelmError, MOST_CALLS_A_REQUEST } from "@helm/contracts";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import { toNodeHandler } from "better-auth/node";
 import { retryAfter } from "../access/rate-limit";
@@ -34,6 +34,7 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     router: appRouter,
     basePath: "/trpc/",
     maxBodySize: TRPC_BODY_BYTES,
+    maxBatchSize: MOST_CALLS_A_REQUEST,
     createContext: async ({ req }) => {
       const { requestId, address } = req as Request;
       const actor = await readCaller(services, auth, toHeaders(req), address).catch((error: unknown) => {

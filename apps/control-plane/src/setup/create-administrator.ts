@@ -1,6 +1,5 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
-import { countTry } from "../access/rate-limit";
 import { hashSecret, secretsEqual } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
 import { NewPassword, setPassword } from "../auth/password";
@@ -22,8 +21,6 @@ export async function setupIsOpen(ctx: Context): Promise<boolean> {
 
 /** The first administrator, by the token that the start command printed; closed for good once there is one. */
 export async function createAdministrator({ ctx, input }: Call<z.infer<typeof CreateAdministratorInput>>) {
-  // Counted outside this transaction: a refused try must stay counted.
-  await countTry(ctx.services.db, `setup:${ctx.address}`, { max: 10, windowMs: 60_000 });
   await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${SETUP_LOCK}::bigint)`;
   if (!(await setupIsOpen(ctx)))
     throw new HelmError("SETUP_CLOSED", "There is an administrator already. Sign in.");

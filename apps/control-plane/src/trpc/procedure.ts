@@ -1,6 +1,8 @@
 import { initTRPC } from "@trpc/server";
 import superjson from "superjson";
-import { requireScope } from "../access/scopes";
+import type { z } from "zod";
+import { countPublicTry } from "../access/public-tries";
+import { requireScope, SCOPES } from "../access/scopes";
 import type { Context } from "../context";
 import { requireStorable } from "../http/storable";
 import { inTransaction } from "../transaction";
@@ -66,5 +68,23 @@ const transact = t.middleware(({ ctx, next }) =>
   }),
 );
 
+/** A call that needs no account counts before a transaction opens, whatever its input is. */
+const bounded = t.middleware(async ({ ctx, path, next }) => {
+  if (SCOPES[path] === "public") await countPublicTry(ctx, path);
+  return next();
+});
+
 export const query = t.procedure.use(mapErrors).use(authorize).use(storable);
-export const mutation = t.procedure.use(mapErrors).use(authorize).use(storable).use(transact);
+
+const asked = t.procedure.use(mapErrors).use(authorize).use(bounded).use(storable);
+const transacted = asked.use(transact);
+
+/**
+ * The transaction opens once the input is read: what cannot be valid takes no connection from those who have something to
+ * say. The output is read inside it, so a wrong one is rolled back.
+ */
+export const mutation = {
+  input: <Schema extends z.ZodType>(schema: Schema) => asked.input(schema).use(transact),
+  output: transacted.output,
+  mutation: transacted.mutation,
+};
