@@ -34,7 +34,6 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     router: appRouter,
     basePath: "/trpc/",
     maxBodySize: TRPC_BODY_BYTES,
-    maxBatchSize: MOST_CALLS_A_REQUEST,
     createContext: async ({ req }) => {
       const { requestId, address } = req as Request;
       const actor = await readCaller(services, auth, toHeaders(req), address).catch((error: unknown) => {
@@ -82,6 +81,7 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     const url = new URL(req.url ?? "/", "http://control-plane");
     if (url.pathname.startsWith("/trpc/")) {
       requireOwnOrigin(req, services.config.origins);
+      requireSmallBatch(url.pathname);
       return trpc(req, res);
     }
     if (url.pathname.startsWith("/api/auth/")) {
@@ -129,4 +129,12 @@ function contextFor(
 
 function pathOf(req: IncomingMessage): string {
   return (req.url ?? "").split("?")[0] ?? "";
+}
+
+/** Clients send at most so many calls together; one request must not hold everybody's connections to the database. */
+function requireSmallBatch(path: string): void {
+  const calls = path.replaceAll(/%2c/gi, ",").split(",").length;
+  if (calls <= MOST_CALLS_A_REQUEST) return;
+  const sentence = `One request may make ${MOST_CALLS_A_REQUEST} calls; this one makes ${calls}. Send them apart.`;
+  throw new HelmError("BAD_REQUEST", sentence, { calls, most: MOST_CALLS_A_REQUEST });
 }
