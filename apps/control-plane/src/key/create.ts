@@ -5,6 +5,7 @@ import { actorName } from "../access/actor";
 import { hashSecret, randomSecret } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { lockTenant } from "../tenant/lock-tenant";
 import { requireNotArchived } from "../tenant/schema";
 
 export const CreateKeyInput = z.object({
@@ -35,8 +36,7 @@ export async function makeKey(
 }
 
 export async function createKey({ ctx, input }: Call<z.infer<typeof CreateKeyInput>>) {
-  const tenant = await ctx.db.tenant.findUnique({ where: { id: input.tenantId } });
-  if (!tenant) throw new HelmError("NOT_FOUND", "There is no such tenant.");
+  const tenant = await lockTenant(ctx, input.tenantId);
   requireNotArchived(tenant);
   if (input.expiresAt && input.expiresAt <= new Date())
     throw new HelmError("BAD_REQUEST", "The expiry lies in the past.");

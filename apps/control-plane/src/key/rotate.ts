@@ -2,6 +2,7 @@ import { HelmError, keyStateOf } from "@helm/contracts";
 import { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
+import { lockTenant } from "../tenant/lock-tenant";
 import { requireNotArchived } from "../tenant/schema";
 import { CreateKeyOutput, makeKey } from "./create";
 
@@ -21,13 +22,15 @@ export const RotateKeyOutput = CreateKeyOutput.extend({
 
 /** A new key takes over; the old one ends after a grace period, never later than it would have. */
 export async function rotateKey({ ctx, input }: Call<z.infer<typeof RotateKeyInput>>) {
+  const key = await ctx.db.apiKey.findUnique({ where: { id: input.id }, select: { tenantId: true } });
+  if (!key) throw new HelmError("NOT_FOUND", "There is no such key.");
+  requireNotArchived(await lockTenant(ctx, key.tenantId));
   await ctx.db.$executeRaw`SELECT 1 FROM "api_key" WHERE "id" = ${input.id}::uuid FOR UPDATE`;
   const old = await ctx.db.apiKey.findUnique({
     where: { id: input.id },
     include: { tenant: true, replacedBy: { select: { prefix: true } } },
   });
   if (!old) throw new HelmError("NOT_FOUND", "There is no such key.");
-  requireNotArchived(old.tenant);
   const now = new Date();
   const state = keyStateOf(old, now);
   if (state === "REVOKED" || state === "EXPIRED")

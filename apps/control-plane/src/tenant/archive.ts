@@ -1,9 +1,10 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
-import type { Call } from "../context";
+import type { Call, Context } from "../context";
 import { conflictOf } from "../revision/conflict";
 import { changeTenant, findTenant } from "./change-tenant";
+import { lockTenant } from "./lock-tenant";
 import { requireNotArchived, type TenantOut } from "./schema";
 
 export const TenantEditInput = z.object({ id: z.uuid(), revision: z.number().int() });
@@ -13,9 +14,9 @@ type Edit = Call<z.infer<typeof TenantEditInput>>;
 
 /** Put away: its keys are revoked, it is excluded, and its counts keep their name. */
 export async function archiveTenant({ ctx, input: { id, revision } }: Edit): Promise<TenantOut> {
-  requireNotArchived(await findTenant(ctx, id));
+  requireNotArchived(await lockTenant(ctx, id));
   const now = new Date();
-  await ctx.db.apiKey.updateMany({ where: { tenantId: id, revokedAt: null }, data: { revokedAt: now } });
+  await revokeKeys(ctx, id, now);
   return changeTenant(ctx, {
     verb: "tenant.archive",
     id,
@@ -24,16 +25,22 @@ export async function archiveTenant({ ctx, input: { id, revision } }: Edit): Pro
   });
 }
 
+async function revokeKeys(ctx: Context, tenantId: string, revokedAt: Date): Promise<void> {
+  await ctx.db.apiKey.updateMany({ where: { tenantId, revokedAt: null }, data: { revokedAt } });
+}
+
 /** Taken out again, excluded as a new one; its revoked keys stay revoked. */
 export async function restoreTenant({ ctx, input: { id, revision } }: Edit): Promise<TenantOut> {
-  const { name, archivedAt } = await findTenant(ctx, id);
+  const { name, archivedAt } = await lockTenant(ctx, id);
   if (!archivedAt) throw new HelmError("ILLEGAL_TRANSITION", `${name} is not archived.`);
+  // Archiving has revoked them all; one that an older version let slip must not come back to life here.
+  await revokeKeys(ctx, id, new Date());
   return changeTenant(ctx, { verb: "tenant.restore", id, revision, data: { archivedAt: null } });
 }
 
 /** Gone for good with its keys; only who never called, or counts would stand there without a name. */
 export async function removeTenant({ ctx, input: { id, revision } }: Edit) {
-  const tenant = await findTenant(ctx, id);
+  const tenant = await lockTenant(ctx, id);
   const counted = await ctx.db.requestStat.findFirst({ where: { tenantId: id }, select: { bucket: true } });
   if (counted)
     throw new HelmError(

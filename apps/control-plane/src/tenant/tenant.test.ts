@@ -162,6 +162,33 @@ describe("tenants", () => {
     expect(back).toMatchObject({ enabled: false, archivedAt: null, keys: { live: 0 } });
   });
 
+  it("keep no key that was made or rotated while they were archived", async () => {
+    const admin = control.as("admin");
+    for (const [round, verb] of ["create", "rotate", "create", "rotate", "create", "rotate"].entries()) {
+      const tenant = await admin.tenant.create({ name: `racing-${round}` });
+      const first = await admin.key.create({ tenantId: tenant.id, name: "ci" });
+      await Promise.allSettled([
+        admin.tenant.archive({ id: tenant.id, revision: tenant.revision }),
+        verb === "create"
+          ? admin.key.create({ tenantId: tenant.id, name: "late" })
+          : admin.key.rotate({ id: first.id }),
+      ]);
+      const now = await admin.tenant.get({ id: tenant.id });
+      expect(now).toMatchObject({ archivedAt: expect.any(Date), keys: { live: 0 } });
+    }
+  });
+
+  it("come back without a key that archiving had let slip", async () => {
+    const admin = control.as("admin");
+    const { id, revision } = await admin.tenant.create({ name: "slipped" });
+    const key = await admin.key.create({ tenantId: id, name: "ci" });
+    const archived = await admin.tenant.archive({ id, revision });
+    await control.db.apiKey.update({ where: { id: key.id }, data: { revokedAt: null } });
+    const back = await admin.tenant.restore({ id, revision: archived.revision });
+    expect(back.keys).toMatchObject({ live: 0, total: 1 });
+    expect((await told()).keys.map(({ prefix }) => prefix)).not.toContain(key.prefix);
+  });
+
   it("are removed only where nothing was counted, at the revision that was seen", async () => {
     const admin = control.as("admin");
     const [gamma] = await admin.tenant.list({ search: "gamma" });
