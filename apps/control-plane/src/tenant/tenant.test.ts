@@ -203,6 +203,23 @@ describe("tenants", () => {
     expect(stale.changes).toEqual([{ field: "enabled", before: false, after: true }]);
     await admin.tenant.remove({ id: fresh.id, revision: fresh.revision + 1 });
     expect((await told()).keys).toEqual([]);
+    const used = await admin.tenant.create({ name: "used" });
+    const { id: keyId } = await admin.key.create({ tenantId: used.id, name: "ci" });
+    await control.db.apiKey.update({ where: { id: keyId }, data: { lastUsedAt: new Date() } });
+    await expect(admin.tenant.remove({ id: used.id, revision: used.revision })).rejects.toThrow(
+      /archive it instead/,
+    );
+  });
+
+  it("keep their name on counts that arrive after they were removed", async () => {
+    const admin = control.as("admin");
+    const brief = await admin.tenant.create({ name: "brief" });
+    await admin.tenant.remove({ id: brief.id, revision: brief.revision });
+    const { bucket: at } = await count(brief.id);
+    const where = { tenantId: brief.id, bucket: at };
+    await control.db.requestStat.updateMany({ where, data: { bucket: new Date() } });
+    const { rows } = await admin.traffic.summary({ hours: 1 });
+    expect(rows.map(({ tenant }) => tenant)).toContain("brief (removed)");
   });
 });
 

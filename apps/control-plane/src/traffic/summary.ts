@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Call } from "../context";
+import type { Call, Context } from "../context";
 
 export const TrafficInput = z
   .object({ hours: z.number().int().min(1).max(720).default(24) })
@@ -20,6 +20,9 @@ export const TrafficOutput = z.object({
   ),
 });
 
+/** What the audit keeps of a tenant that was removed. */
+const Removed = z.object({ name: z.string() });
+
 /** Counters as nodes reported them, summed over all nodes. */
 export async function summariseTraffic({ ctx, input }: Call<z.infer<typeof TrafficInput>>) {
   const since = new Date(Date.now() - input.hours * 3_600_000);
@@ -31,6 +34,8 @@ export async function summariseTraffic({ ctx, input }: Call<z.infer<typeof Traff
   const tenants = new Map(
     (await ctx.db.tenant.findMany({ select: { id: true, name: true } })).map((row) => [row.id, row.name]),
   );
+  const nameless = groups.map(({ tenantId }) => tenantId).filter((id) => !tenants.has(id));
+  for (const [id, name] of await namesOfRemoved(ctx, nameless)) tenants.set(id, `${name} (removed)`);
   const pairs = await ctx.db.pair.findMany({ include: { source: true, target: true } });
   const names = new Map(pairs.map((pair) => [pair.id, `${pair.source.name} -> ${pair.target.name}`]));
   const rows = groups.map((group) => {
@@ -47,4 +52,14 @@ export async function summariseTraffic({ ctx, input }: Call<z.infer<typeof Traff
     };
   });
   return { since, rows: rows.sort((a, b) => b.requests - a.requests) };
+}
+
+/** A tenant may be removed while a node still holds counts of it: what the audit says of its removal keeps their name. */
+async function namesOfRemoved(ctx: Context, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const removals = await ctx.db.auditEntry.findMany({
+    where: { entity: "tenant", entityId: { in: [...new Set(ids)] }, verb: "tenant.remove" },
+    select: { entityId: true, before: true },
+  });
+  return new Map(removals.map(({ entityId, before }) => [entityId, Removed.parse(before).name]));
 }
