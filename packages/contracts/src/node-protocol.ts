@@ -179,23 +179,37 @@ export const NodeReadiness = z.object({
 });
 export type NodeReadiness = z.infer<typeof NodeReadiness>;
 
+/** Of one report. */
+export const MOST_STATS_ROWS = 5_000;
+const statsName = z.string().max(200);
+/** Far above what a node can do between two reports, and far below what overflows a sum. */
+const statsCount = z.number().int().min(0).max(1e12);
+
 /** Counters since the last report, by tenant and pair; summed in Postgres. Emitted as "stats" every few seconds. */
 export const NodeStats = z.object({
-  since: z.string(),
-  until: z.string(),
-  rows: z.array(
-    z.object({
-      tenant_id: z.string(),
-      pair_id: z.string().nullable(),
-      decision: z.string(),
-      reason: z.string().nullable(),
-      transfer: z.string().nullable(),
-      requests: z.number().int(),
-      tokens_moved: z.number().int(),
-      first_token_ms_sum: z.number(),
-    }),
-  ),
+  /** By which a repeated report is known, whatever the node's clock says; null of older nodes. */
+  id: z.uuid().nullish(),
+  since: z.iso.datetime(),
+  until: z.iso.datetime(),
+  rows: z
+    .array(
+      z.object({
+        tenant_id: statsName,
+        pair_id: statsName.nullable(),
+        decision: statsName,
+        reason: statsName.nullable(),
+        transfer: statsName.nullable(),
+        requests: statsCount,
+        tokens_moved: statsCount,
+        first_token_ms_sum: z.number().min(0).max(1e15),
+      }),
+    )
+    .max(MOST_STATS_ROWS),
   /** Keys that were presented and accepted, by prefix, with the newest time. */
   keys: z.array(z.object({ prefix: z.string().max(80), last_used_at: z.iso.datetime() })).nullish(),
 });
 export type NodeStats = z.infer<typeof NodeStats>;
+
+/** To "readiness" and "stats". Not `ok`: send it again later, unless `refused`: it will never be taken as it is. */
+export const ReportAnswer = z.object({ ok: z.boolean(), refused: z.boolean().nullish() });
+export type ReportAnswer = z.infer<typeof ReportAnswer>;

@@ -216,7 +216,7 @@ const EVENTS: Record<string, Record<string, Try>> = {
       expect(await ask(socket, "readiness", { ...readiness, node_id: other.id })).toEqual({ ok: true });
       expect(await stateOf(own.id)).toMatchObject({ activeGeneration: 1 });
       expect(await stateOf(other.id)).toEqual(before);
-      expect(await ask(socket, "readiness", { pairs: "all" })).toEqual({ ok: false });
+      expect(await ask(socket, "readiness", { pairs: "all" })).toEqual({ ok: false, refused: true });
     },
     stats: async (caller, socket) => {
       const [own, other] = caller === "node" ? [node, foreignNode] : [foreignNode, node];
@@ -225,7 +225,7 @@ const EVENTS: Record<string, Record<string, Try>> = {
       expect(await ask(socket, "stats", { ...sent, node_id: other.id })).toEqual({ ok: true });
       expect((await stateOf(own.id))?.statsUntil?.toISOString()).toBe(sent.until);
       expect(await stateOf(other.id)).toEqual(before);
-      expect(await ask(socket, "stats", null)).toEqual({ ok: false });
+      expect(await ask(socket, "stats", null)).toEqual({ ok: false, refused: true });
     },
   },
 };

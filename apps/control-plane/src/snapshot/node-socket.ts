@@ -1,4 +1,11 @@
-import { findUnstorable, NodeAck, NodeReadiness, NodeStats, type SignedDocument } from "@helm/contracts";
+import {
+  findUnstorable,
+  NodeAck,
+  NodeReadiness,
+  NodeStats,
+  type ReportAnswer,
+  type SignedDocument,
+} from "@helm/contracts";
 import type { Socket } from "socket.io";
 import type { z } from "zod";
 import type { Context, Services } from "../context";
@@ -159,12 +166,12 @@ function receive<S extends z.ZodType>(
   verb: (ctx: Context, input: z.infer<S>) => Promise<unknown>,
 ): void {
   socket.on(event, (payload: unknown, given: unknown) => {
-    const reply = replyTo<{ ok: boolean }>(given);
+    const reply = replyTo<ReportAnswer>(given);
     const ctx = hostContext(services, socket);
     const parsed = schema.safeParse(payload);
     if (!parsed.success || findUnstorable(parsed.data) !== null) {
       ctx.log.warn({ event, issues: parsed.error?.issues.slice(0, 5) }, "a node sent what fits no schema");
-      reply({ ok: false });
+      reply({ ok: false, refused: true });
       return;
     }
     inTransaction(ctx, step, (inner) => verb(inner, parsed.data)).then(

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NodeAck, NodeReadiness } from "@helm/contracts";
+import type { NodeAck, NodeReadiness, NodeStats } from "@helm/contracts";
 import pino from "pino";
 import { Server } from "socket.io";
 import { expect, it, onTestFinished } from "vitest";
@@ -42,9 +42,9 @@ it("takes documents with an ack each, and sends readiness and counters", async (
     expect(socket.handshake.auth).toEqual({ credential: "secret" });
     socket.on("readiness", (payload) => heard.readiness?.push(payload));
     socket.on("stats", (payload, reply) => {
-      // The first answer is lost: the same report must come again.
-      if (heard.stats?.push(payload) !== 1) reply({ ok: true });
-      else reply({ ok: false });
+      // The first answer is lost: the same report must come again. The third report can never be taken.
+      const count = heard.stats?.push(payload);
+      reply(count === 1 ? { ok: false } : count === 2 ? { ok: true } : { ok: false, refused: true });
     });
     for (const [event, document] of [
       ["access-list", signer.sign(accessOf(1))],
@@ -55,7 +55,7 @@ it("takes documents with an ack each, and sends readiness and counters", async (
       acks.push(await socket.emitWithAck(event, document));
     }
   });
-  stats.add({
+  const served = {
     tenant_id: "t",
     pair_id: null,
     decision: "explicit",
@@ -63,7 +63,8 @@ it("takes documents with an ack each, and sends readiness and counters", async (
     transfer: "none",
     tokens_moved: 0,
     first_token_ms: 5,
-  });
+  };
+  stats.add(served);
   const used: string[] = [];
   const link = new ControlLink(
     {
@@ -88,5 +89,9 @@ it("takes documents with an ack each, and sends readiness and counters", async (
   expect(heard.readiness?.[0]).toEqual(readiness);
   await expect.poll(() => heard.stats?.length, patience).toBe(2);
   expect(heard.stats?.[0]).toEqual(heard.stats?.[1]);
+  await expect.poll(() => stats.report(), patience).toBeNull();
+  stats.add(served);
+  await expect.poll(() => heard.stats?.length, patience).toBe(3);
+  expect(new Set((heard.stats as NodeStats[]).map(({ id }) => id)).size).toBe(2);
   await expect.poll(() => stats.report(), patience).toBeNull();
 });

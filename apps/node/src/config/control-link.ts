@@ -1,4 +1,4 @@
-import { type NodeAck, type NodeReadiness, SignedDocument } from "@helm/contracts";
+import { type NodeAck, type NodeReadiness, ReportAnswer, SignedDocument } from "@helm/contracts";
 import { type Logger, openHostSocket } from "@helm/host";
 import type { Socket } from "socket.io-client";
 import type { StatsCollector } from "../gateway/stats";
@@ -87,8 +87,12 @@ export class ControlLink {
     if (!report || this.sending || !this.socket.connected) return;
     this.sending = true;
     try {
-      const answer = (await this.socket.timeout(ACK_MS).emitWithAck("stats", report)) as { ok?: boolean };
-      if (answer.ok) this.parts.stats.sent(report);
+      const said: unknown = await this.socket.timeout(ACK_MS).emitWithAck("stats", report);
+      const { ok, refused } = ReportAnswer.safeParse(said).data ?? { ok: false };
+      if (!ok && !refused) return;
+      // Sent for ever, it would keep all later counters from arriving.
+      if (!ok) this.log.error({ report }, "the control plane will never take these counters; they are lost");
+      this.parts.stats.sent(report);
     } catch (error) {
       this.log.debug({ err: error }, "counters were not acknowledged and will be sent again");
     } finally {

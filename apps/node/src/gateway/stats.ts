@@ -1,10 +1,9 @@
-import type { NodeStats } from "@helm/contracts";
+import { randomUUID } from "node:crypto";
+import { MOST_STATS_ROWS, type NodeStats } from "@helm/contracts";
 import { KeyUse } from "../config/key-use";
 
 type StatsRow = NodeStats["rows"][number];
 export type Served = Omit<StatsRow, "requests" | "first_token_ms_sum"> & { first_token_ms: number | null };
-
-const MOST_ROWS = 5_000;
 
 /** Counters since the last report, summed by what distinguishes requests for the control plane. */
 export class StatsCollector {
@@ -35,17 +34,18 @@ export class StatsCollector {
     row.requests += 1;
     row.tokens_moved += served.tokens_moved;
     row.first_token_ms_sum += served.first_token_ms ?? 0;
-    if (this.rows.has(key) || this.rows.size < MOST_ROWS) this.rows.set(key, row);
+    if (this.rows.has(key) || this.rows.size < MOST_STATS_ROWS) this.rows.set(key, row);
   }
 
   /**
-   * What is to be reported, or null. The same report comes back, unchanged, until `sent` says that it arrived: the
-   * control plane knows a repeated one by its `until` and counts it once.
+   * What is to be reported, or null. The same report comes back, unchanged, until `sent` says that it is done with: the
+   * control plane knows a repeated one by its `id` and counts it once.
    */
   report(): NodeStats | null {
     if (this.pending !== null || (this.rows.size === 0 && this.keys.empty)) return this.pending;
     const until = this.now();
     this.pending = {
+      id: randomUUID(),
       since: this.since.toISOString(),
       until: until.toISOString(),
       rows: [...this.rows.values()],
