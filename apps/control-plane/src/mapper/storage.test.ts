@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordArtifact } from "../artifact/record-artifact";
-import { sweepDeletedFiles } from "../artifact/remove-deleted";
+import { removeDeletedFile, sweepDeletedFiles } from "../artifact/remove-deleted";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { until } from "../testing/until";
 import { joinWorker, registerPair, sha256, type TestWorker } from "../testing/worker";
 import { inTransaction, outsideTransaction } from "../transaction";
 
@@ -135,6 +136,25 @@ describe("the bytes of a deletion", () => {
     expect(await sizeOf(digest)).toBe(1_000);
     expect(await codeOf(control.as("admin").mapper.deleteFile({ id }))).toBe("OK");
     expect(await sizeOf(digest)).toBeNull();
+  });
+
+  it("go at the next start where the store failed, and never before the row says so", async () => {
+    const { id, sha256: digest } = await retired(randomBytes(1_000));
+    await removeDeletedFile(system(), digest);
+    expect(await sizeOf(digest)).toBe(1_000);
+    vi.spyOn(control.services.artifacts, "remove").mockRejectedValueOnce(new Error("the store is gone"));
+    expect(await codeOf(control.as("admin").mapper.deleteFile({ id }))).toBe("OK");
+    vi.restoreAllMocks();
+    expect((await rowOf(digest)).deletedAt).not.toBeNull();
+    expect(await sizeOf(digest)).toBe(1_000);
+    const again = await control.restart();
+    expect(
+      await until(
+        () => sizeOf(digest),
+        (size) => size === null,
+      ),
+    ).toBeNull();
+    await again.stop();
   });
 
   it("stay where an upload took the row back before they went", async () => {
