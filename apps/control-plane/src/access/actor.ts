@@ -17,7 +17,8 @@ export type Actor =
   /** `refused`: what was shown and why it opens nothing; said where somebody has to be known. */
   | { kind: "anonymous"; refused?: HelmError }
   | PersonActor
-  | { kind: "host"; hostKind: "worker" | "node"; id: string; name: string }
+  /** `recorder`: no host at all but this server, which records a run that others made. */
+  | { kind: "host"; hostKind: "worker" | "node"; id: string; name: string; recorder?: true }
   | { kind: "system"; name: string };
 
 export function actorName(actor: Actor): string {

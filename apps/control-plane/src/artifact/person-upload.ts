@@ -1,4 +1,5 @@
 import { HelmError } from "@helm/contracts";
+import { requireStillActing } from "../access/still-acting";
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import type { EndpointCall } from "../http/endpoint";
@@ -30,6 +31,7 @@ export async function personUpload({ ctx, req, res, params }: EndpointCall): Pro
     return;
   }
   await inTransaction(ctx, { audited: false, publish: false }, async (inner) => {
+    await requireStillActing(inner, "admin");
     if (!(await recordArtifact(inner, key.sha256, length))) return;
     await writeAudit(inner, {
       verb: "artifact.upload",

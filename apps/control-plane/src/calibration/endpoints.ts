@@ -2,7 +2,7 @@ import { ClaimRequest, HelmError } from "@helm/contracts";
 import { z } from "zod";
 import type { Context } from "../context";
 import { databaseNow } from "../database-clock";
-import { actingHost } from "../host/acting-host";
+import { standingHost } from "../host/acting-host";
 import { readJson } from "../http/body";
 import type { Endpoint } from "../http/endpoint";
 import { sendJson } from "../http/respond";
@@ -27,7 +27,7 @@ function jobId(params: Record<string, string>): string {
 
 /** Keeps what the worker offers, then looks for the shortest work first. */
 async function claimNext(ctx: Context, input: ClaimRequest) {
-  const host = await ctx.db.host.findUniqueOrThrow({ where: { id: actingHost(ctx, "worker").id } });
+  const host = await ctx.db.host.findUniqueOrThrow({ where: { id: (await standingHost(ctx, "worker")).id } });
   if (await keepOffers(ctx, host, input, await skewOf(ctx, input.at))) await refreshWaiting(ctx);
   if (input.waiting) return null;
   const capability = capabilityOf(host.device, input);

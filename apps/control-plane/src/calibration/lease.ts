@@ -2,7 +2,7 @@ import { HelmError } from "@helm/contracts";
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { databaseNow, later } from "../database-clock";
-import { actingHost } from "../host/acting-host";
+import { standingHost } from "../host/acting-host";
 import { lockCalibration } from "./cancel";
 import { nextState } from "./states";
 
@@ -17,7 +17,7 @@ export class Fenced extends HelmError {
 /** Locks the run and proves that this attempt still holds it. A LOST run comes back with the same attempt while no newer
  * one exists and no other run took the pair's place; every use renews the lease. */
 export async function holdLease(ctx: Context, calibrationId: string, attemptId: string) {
-  const host = actingHost(ctx, "worker");
+  const host = await standingHost(ctx, "worker");
   const calibration = await lockCalibration(ctx, calibrationId);
   const attempt = await ctx.db.calibrationAttempt.findFirst({
     where: { id: attemptId, calibrationId, workerId: host.id },

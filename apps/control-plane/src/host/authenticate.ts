@@ -1,7 +1,7 @@
-import { HelmError } from "@helm/contracts";
 import type { Db } from "@helm/db";
 import type { Actor } from "../access/actor";
 import { hashSecret, secretsEqual } from "../access/secret";
+import { unknownHost } from "./acting-host";
 import { noteRequest } from "./presence";
 
 export function bearerOf(header: string | undefined): string {
@@ -15,7 +15,7 @@ export async function authenticateHost(
   credential: string,
   kind: "worker" | "node",
 ): Promise<Extract<Actor, { kind: "host" }>> {
-  const refused = new HelmError("UNAUTHENTICATED", `This ${kind} is not known here any more. Join it again.`);
+  const refused = unknownHost(kind);
   if (credential === "") throw refused;
   const hash = hashSecret(credential);
   const host = await db.host.findUnique({ where: { credentialHash: hash } });

@@ -12,13 +12,13 @@ import type { Capability } from "../calibration/claim";
 import { Fenced } from "../calibration/lease";
 import type { Call, Context } from "../context";
 import { databaseNow, later } from "../database-clock";
-import { actingHost } from "../host/acting-host";
+import { standingHost } from "../host/acting-host";
 import { decideRegistrations } from "../pair/decide-registrations";
 
 const MOST_ATTEMPTS = 3;
 
 export async function claimInspection({ ctx, input }: Call<Capability>): Promise<ClaimedJob | null> {
-  const host = actingHost(ctx, "worker");
+  const host = await standingHost(ctx, "worker");
   const [found] = await ctx.db.$queryRaw<{ id: string }[]>`
     SELECT "id" FROM "inspection"
     WHERE "state" = 'QUEUED' AND (${input.models === null} OR "model" = ANY(${input.models ?? []}))
@@ -58,7 +58,7 @@ export async function findInspection(ctx: Context, id: string) {
 }
 
 async function holdInspection(ctx: Context, id: string, attempt: string) {
-  const host = actingHost(ctx, "worker");
+  const host = await standingHost(ctx, "worker");
   await ctx.db.$executeRaw`SELECT 1 FROM "inspection" WHERE "id" = ${id}::uuid FOR UPDATE`;
   const row = await ctx.db.inspection.findUnique({ where: { id } });
   if (row?.state !== "RUNNING" || row.attemptId !== attempt || row.workerId !== host.id) throw new Fenced(id);

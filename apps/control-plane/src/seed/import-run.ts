@@ -73,7 +73,7 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
   const host = await recorder(ctx, run);
   const worker: Context = {
     ...ctx,
-    actor: { kind: "host", hostKind: "worker", id: host.id, name: host.name },
+    actor: { kind: "host", hostKind: "worker", id: host.id, name: host.name, recorder: true },
   };
   const calibration = await ctx.db.calibration.create({
     data: {

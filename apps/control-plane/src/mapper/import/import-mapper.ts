@@ -128,6 +128,6 @@ async function openRun(ctx: Context, { pair, manifest }: Candidate, sha256: stri
       artifactSha256: sha256,
     },
   });
-  const actor = { kind: "host", hostKind: "worker", id: host.id, name: host.name } as const;
+  const actor = { kind: "host", hostKind: "worker", id: host.id, name: host.name, recorder: true } as const;
   return { id: calibration.id, attempt: attempt.id, ctx: { ...ctx, actor } };
 }
