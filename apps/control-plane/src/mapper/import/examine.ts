@@ -1,4 +1,4 @@
-import { ModelFacts } from "@helm/contracts";
+import { findUnstorable, ModelFacts, UNSTORABLE } from "@helm/contracts";
 import { requiredArms } from "@helm/pairing";
 import type { Context } from "../../context";
 import { checkShapes } from "./check-shapes";
@@ -18,6 +18,9 @@ const MOST_ISSUES = 12;
 export async function examine(ctx: Context, sha256: string): Promise<Candidate> {
   const file = await readMapperFile(ctx.services.artifacts, sha256);
   if (typeof file === "string") throw refused([file]);
+  // Loose fields are stored as they came: what the database could not take is the file's fault, not ours.
+  const unstorable = findUnstorable(file.manifest);
+  if (unstorable !== null) throw refused([`Its manifest's ${unstorable.slice(0, 200)}: ${UNSTORABLE}`]);
   const parsed = MapperManifest.safeParse(file.manifest);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(

@@ -186,6 +186,39 @@ describe("a file that does not fit", () => {
       },
       /identity/i,
     ],
+    [
+      "a NUL in a loose field",
+      { manifest: (m) => Object.assign(m, { extra: { a: "x\u0000" } }) },
+      /extra\.a/,
+    ],
+    [
+      "a NUL in a version",
+      { manifest: (m) => Object.assign(m, { versions: { torch: "2\u0000" } }) },
+      /versions\.torch/,
+    ],
+    [
+      "half a surrogate in its corpus",
+      { manifest: (m) => Object.assign(m, { corpus: { name: "b\ud800" } }) },
+      /corpus\.name/,
+    ],
+    [
+      "a NUL in the name of a sequence",
+      {
+        manifest: (m) => Object.assign((m.counts as { mapper: object[] }).mapper[0] ?? {}, { id: "a\u0000" }),
+      },
+      /counts\.mapper\.0\.id/,
+    ],
+    [
+      "a field nested without end",
+      {
+        manifest: (m) => {
+          let extra: unknown = 1;
+          for (let depth = 0; depth < 3_000; depth += 1) extra = [extra];
+          Object.assign(m, { extra });
+        },
+      },
+      /extra/,
+    ],
   ])("is refused for %s", async (_, changes, said) => {
     expect(await causesOf(mapperFile(changes))).toMatch(said);
   });
@@ -193,6 +226,8 @@ describe("a file that does not fit", () => {
   it("is refused where it is no mapper at all", async () => {
     const whole = mapperFile();
     expect(await causesOf(Buffer.from("PK not a tensor file"))).toMatch(/safetensors/);
+    for (const rest of ["", "abc"])
+      expect(await causesOf(Buffer.concat([Buffer.alloc(8), Buffer.from(rest)]))).toMatch(/header/);
     expect(await causesOf(whole.subarray(0, 5))).toMatch(/safetensors/);
     expect(await causesOf(whole.subarray(0, -4))).toMatch(/bytes of tensors/);
     const missing = await control

@@ -22,7 +22,8 @@ export async function readMapperFile(store: ArtifactStore, sha256: string): Prom
   if (size === null) return "Its file is not here: upload it first.";
   const start = await bytesOf(store, sha256, 0, 8);
   const length = start.length === 8 ? Number(start.readBigUInt64LE()) : Number.POSITIVE_INFINITY;
-  if (length > Math.min(MAX_HEADER, size - 8)) return "It is no safetensors file: its header has no length.";
+  if (length === 0 || length > Math.min(MAX_HEADER, size - 8))
+    return "It is no safetensors file: its header has no length.";
   const header = parseObject((await bytesOf(store, sha256, 8, length)).toString("utf8"));
   if (header === null) return "It is no safetensors file: its header is not JSON.";
   const { __metadata__: metadata, ...entries } = header;
