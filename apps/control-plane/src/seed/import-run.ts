@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { hashSecret, randomSecret } from "../access/secret";
 import { recordArtifact } from "../artifact/record-artifact";
 import { writeAudit } from "../audit/write-audit";
 import { appendEvents } from "../calibration/append-events";
 import { finishCalibration } from "../calibration/finish";
 import type { Context, Services } from "../context";
+import { recorderHost } from "../host/recorder-host";
 import { inTransaction, outsideTransaction } from "../transaction";
 import { type RecordedRun, readRecordedRun } from "./recorded-run";
 
@@ -70,7 +70,7 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
   // Another control plane may be at it too: the pair's row decides who imports.
   await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
   if ((await ctx.db.calibration.count({ where: { pairId } })) > 0) return null;
-  const host = await recorder(ctx, run);
+  const host = await recorderHost(ctx, { name: RECORDER, version: "recorded", device: run.device });
   const worker: Context = {
     ...ctx,
     actor: { kind: "host", hostKind: "worker", id: host.id, name: host.name, recorder: true },
@@ -125,21 +125,4 @@ async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<s
   await ctx.db.score.updateMany(made);
   await ctx.db.mapper.updateMany(made);
   return calibration.id;
-}
-
-async function recorder(ctx: Context, run: RecordedRun) {
-  const known = await ctx.db.host.findFirst({ where: { kind: "worker", name: RECORDER } });
-  if (known) return known;
-  return ctx.db.host.create({
-    data: {
-      kind: "worker",
-      name: RECORDER,
-      credentialHash: hashSecret(randomSecret()),
-      version: "recorded",
-      device: run.device,
-      hardware: run.device === "cpu" ? "none" : "allowed",
-      devices: [],
-      revokedAt: new Date(),
-    },
-  });
 }

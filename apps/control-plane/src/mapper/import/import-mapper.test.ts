@@ -81,6 +81,41 @@ describe("a mapper of another host", () => {
     expect(known).toBe("CONFLICT");
   });
 
+  it("is held by no worker that took its host's name", async () => {
+    const { token } = await control.as("admin").host.createJoinToken({ kind: "worker" });
+    const name = "imported run (cpu)";
+    const joined = await control.request("POST", "/api/hosts/join", {
+      json: {
+        kind: "worker",
+        join_token: token,
+        name,
+        version: "imported",
+        device: "cpu",
+        hardware: "none",
+        devices: [{ vendor: "none", name: "no accelerator", capability: null }],
+      },
+    });
+    expect(joined.status).toBe(200);
+    // Also one that has been revoked since and could be let in again.
+    await control.as("admin").host.revoke({ id: joined.json.id });
+    // The host that the tests before have made is away, so that the joined one is all there is of this name.
+    await control.db.host.updateMany({
+      where: { name, id: { not: joined.json.id } },
+      data: { name: "renamed" },
+    });
+    const brought = await bring({ share: 0.95 });
+    const { workerId } = await control.db.calibrationAttempt.findFirstOrThrow({
+      where: { calibrationId: brought.calibrationId },
+    });
+    expect(workerId).not.toBe(joined.json.id);
+    const host = await control.db.host.findUniqueOrThrow({ where: { id: workerId } });
+    expect(host).toMatchObject({ lastSeenAt: null, revokedAt: expect.any(Date) });
+    const again = await bring({ share: 0.96 });
+    expect(
+      await control.db.calibrationAttempt.findFirst({ where: { calibrationId: again.calibrationId } }),
+    ).toMatchObject({ workerId });
+  });
+
   it("is recorded with its score also where it missed the gate", async () => {
     const brought = await bring({ share: 0.7 });
     expect(brought).toMatchObject({ state: "INACTIVE", verdict: "BELOW_GATE" });

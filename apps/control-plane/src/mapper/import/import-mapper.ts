@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { HelmError, MapperState, Sha256, Verdict } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../../access/actor";
-import { hashSecret, randomSecret } from "../../access/secret";
 import { writeAudit } from "../../audit/write-audit";
 import { appendEvents } from "../../calibration/append-events";
 import { finishCalibration } from "../../calibration/finish";
 import { requireNoOpenRun } from "../../calibration/start";
 import type { Call, Context } from "../../context";
+import { recorderHost } from "../../host/recorder-host";
 import { type Candidate, examine } from "./examine";
 import { refused } from "./refused";
 import { toEvents } from "./to-events";
@@ -90,20 +90,8 @@ async function requireKept(ctx: Context, sha256: string): Promise<void> {
 
 /** A run that nobody else can touch: its host can never join, and its rows commit only once it has ended. */
 async function openRun(ctx: Context, { pair, manifest }: Candidate, sha256: string) {
-  const cpu = manifest.device === "cpu";
-  const data = {
-    version: "imported",
-    device: manifest.device,
-    hardware: cpu ? ("none" as const) : ("allowed" as const),
-    devices: [],
-    revokedAt: new Date(),
-  };
-  const name = `${HOST} (${manifest.device})`;
-  const host =
-    (await ctx.db.host.findFirst({ where: { kind: "worker", name, version: data.version } })) ??
-    (await ctx.db.host.create({
-      data: { kind: "worker", name, credentialHash: hashSecret(randomSecret()), ...data },
-    }));
+  const { device } = manifest;
+  const host = await recorderHost(ctx, { name: `${HOST} (${device})`, version: "imported", device });
   const calibration = await ctx.db.calibration.create({
     data: {
       pairId: pair.id,
