@@ -31,6 +31,7 @@ function listed(what: string, names: string[]): string[] {
 }
 
 function expectedShapes({
+  k: asked,
   source,
   target,
   layers,
@@ -39,6 +40,8 @@ function expectedShapes({
   if (layers.length !== target.num_hidden_layers)
     return `It maps ${layers.length} layers for a target of ${target.num_hidden_layers}.`;
   const wide = target.num_key_value_heads * target.head_dim;
+  const widest = Math.max(...layers.flatMap(({ k, v }) => [k.length, v.length]));
+  if (widest !== asked) return `It says k ${asked}; its layers read ${widest} source layers at most.`;
   const shapes = new Map<string, number[]>();
   for (const [index, layer] of layers.entries()) {
     for (const part of ["k", "v"] as const) {

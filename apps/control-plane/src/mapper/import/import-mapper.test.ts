@@ -254,6 +254,7 @@ describe("a file that does not fit", () => {
       },
       /extra/,
     ],
+    ["a k that its layers contradict", { manifest: (m) => Object.assign(m, { k: 512 }) }, /k 512.*1/],
   ])("is refused for %s", async (_, changes, said) => {
     expect(await causesOf(mapperFile(changes))).toMatch(said);
   });
