@@ -367,11 +367,12 @@ it("goes on when one is killed in the middle of a run: its console and its worke
     bearer: worker.credential,
   });
   const upload = await a.request(
-    "PUT",
+    "PATCH",
     `/api/worker/artifacts/${sha256(artifact)}?job=${job.id}&attempt=${job.attempt}`,
     {
       body: artifact,
       bearer: worker.credential,
+      headers: { "upload-offset": "0", "upload-length": String(artifact.length) },
     },
   );
   expect(upload.status).toBe(200);
