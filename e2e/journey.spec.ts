@@ -119,7 +119,7 @@ test("a tenant is enabled and gets a key that is shown once", async () => {
   await expect(page.getByText("journey is enabled")).toBeVisible();
 
   await page.getByRole("button", { name: "Create a key" }).click();
-  await page.getByLabel("Name").fill("first");
+  await page.getByRole("dialog").getByLabel("Name").fill("first");
   await page.getByRole("button", { name: "Create the key" }).click();
   key = (await page.getByTestId("new-key").textContent()) ?? "";
   expect(key).toMatch(/^hlm_[^_]{8}_.{40,}$/);
