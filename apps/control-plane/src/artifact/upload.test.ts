@@ -16,7 +16,7 @@ beforeAll(async () => {
   control = await testControlPlane({
     HELM_LEASE_MS: "60000",
     HELM_ARTIFACT_MAX_BYTES: String(MAX),
-    HELM_UPLOAD_STALL_MS: "500",
+    HELM_UPLOAD_STALL_MS: "1000",
     HELM_UPLOAD_BYTES_PER_SECOND: "2000",
   });
   worker = await joinWorker(control);

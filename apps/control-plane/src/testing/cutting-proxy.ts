@@ -1,6 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 
+const SILENCE_MS = 400;
+
 /** A line to a server that is cut once after so many bytes towards it; counts what went that way. */
 export async function cuttingProxy(target: string) {
   const { hostname, port } = new URL(target);
@@ -25,8 +27,13 @@ export async function cuttingProxy(target: string) {
       }
       state.cuts += 1;
       state.cutAt = Number.POSITIVE_INFINITY;
-      upstream.write(chunk.subarray(0, left), () => upstream.destroy());
-      client.destroy();
+      client.pause();
+      // A line that breaks is silent first: what it carried has been read by then, on a busy machine too.
+      const cut = () => {
+        upstream.destroy();
+        client.destroy();
+      };
+      upstream.write(chunk.subarray(0, left), () => setTimeout(cut, SILENCE_MS));
     });
     upstream.pipe(client);
     client.on("close", () => upstream.destroy());
