@@ -26,15 +26,16 @@ for (const theme of ["light", "dark"] as const) {
   });
 }
 
-test("no page scrolls sideways at 320 px", async ({ browser }) => {
-  test.setTimeout(LONG);
-  await visitEvery(browser, { theme: "light", width: 320 }, async (page, { name }) => {
-    const beyond = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect.soft(beyond, name).toBe(0);
+for (const width of [320, 1280, 1440])
+  test(`no page scrolls sideways at ${width} px`, async ({ browser }) => {
+    test.setTimeout(LONG);
+    await visitEvery(browser, { theme: "light", width }, async (page, { name }) => {
+      const beyond = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect.soft(beyond, name).toBe(0);
+    });
   });
-});
 
 test("no page asks another host for anything, and none breaks the content security policy", async ({
   browser,

@@ -45,7 +45,7 @@ export function JoinTokensCard() {
   return (
     <Card
       title="Open join tokens"
-      hint="Each lets one host join, once, until it expires. A host that has joined is revoked on the page of nodes and workers."
+      hint="Each lets one host join, once, until it expires. A host that has joined is revoked on its own card."
     >
       <QueryTable
         query={tokens}
@@ -57,7 +57,7 @@ export function JoinTokensCard() {
         csv="helm-join-tokens"
         empty={
           <Empty title="No open join token">
-            Nobody can join now. Make a token where nodes and workers are listed.
+            Nobody can join now. On the page Nodes and workers, “Add a node” or “Add a worker” makes a token.
           </Empty>
         }
       />

@@ -235,7 +235,7 @@ function Questions({
         <Button
           type="submit"
           kind="primary"
-          busy={start.isPending}
+          busy={start.isPending || start.isSuccess}
           blockedBecause={asked.isPending ? "The workers are asked which devices they have." : null}
         >
           Start the calibration

@@ -77,6 +77,8 @@ function filtersFor(pairs: Pair[]): Filter<Pair>[] {
 }
 
 const NARROW = "@3xl:@max-5xl:hidden";
+/** Beside the navigation of a usual screen there is no room for these. */
+const NOT_WIDE = "@3xl:@max-6xl:hidden";
 
 function columnsOn(scale: GaugeScale): Column<Pair>[] {
   return [
@@ -116,7 +118,7 @@ function columnsOn(scale: GaugeScale): Column<Pair>[] {
       id: "family",
       name: "Family",
       value: (pair) => pair.family ?? "none",
-      className: "@3xl:@max-6xl:hidden",
+      className: NOT_WIDE,
     },
     {
       id: "retention",
@@ -154,7 +156,7 @@ function columnsOn(scale: GaugeScale): Column<Pair>[] {
     {
       id: "rescue",
       name: "Net rescue",
-      className: `whitespace-nowrap tabular-nums ${NARROW}`,
+      className: `whitespace-nowrap tabular-nums ${NOT_WIDE}`,
       value: (pair) => (pair.control ? null : (shownScore(pair)?.netRescue?.value ?? null)),
       cell: (pair) => (pair.control ? null : rescueText(shownScore(pair)?.netRescue ?? null)),
     },
@@ -172,7 +174,7 @@ function columnsOn(scale: GaugeScale): Column<Pair>[] {
     {
       id: "mapper",
       name: "Mapper",
-      className: `whitespace-nowrap ${NARROW}`,
+      className: `whitespace-nowrap ${NOT_WIDE}`,
       value: (pair) => pair.active?.bytes ?? null,
       cell: (pair) => (pair.active ? bytes(pair.active.bytes) : null),
       csv: {

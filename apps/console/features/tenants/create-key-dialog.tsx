@@ -8,9 +8,9 @@ import { z } from "zod";
 import { problemOf } from "../../api/errors";
 import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
-import { CopyButton } from "../../ui/copy-button";
 import { Dialog } from "../../ui/dialog";
 import { SelectField, TextField } from "../../ui/field";
+import { ShownOnce } from "../../ui/shown-once";
 import { useBlocked } from "../session/use-session";
 
 const DAY_MS = 86_400_000;
@@ -50,7 +50,7 @@ export function CreateKey({ tenantId, tenantName }: { tenantId: string; tenantNa
         }
       >
         {made ? (
-          <ShownOnce secret={made} onDone={close} />
+          <ShownOnce secret={made} what="key" testId="new-key" onDone={close} />
         ) : (
           <CreateKeyForm tenantId={tenantId} onMade={setMade} onCancel={close} />
         )}
@@ -106,24 +106,5 @@ function CreateKeyForm({
         </Button>
       </div>
     </form>
-  );
-}
-
-function ShownOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
-  return (
-    <div className="space-y-4">
-      <output
-        data-testid="new-key"
-        className="block rounded-lg border border-line bg-panel p-3 font-mono text-[0.8125rem] [overflow-wrap:anywhere]"
-      >
-        {secret}
-      </output>
-      <div className="flex flex-wrap justify-end gap-2">
-        <CopyButton text={secret} label="Copy the key" showLabel />
-        <Button kind="primary" onClick={onDone}>
-          I have copied it
-        </Button>
-      </div>
-    </div>
   );
 }

@@ -1,3 +1,4 @@
+import { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Context } from "../context";
 
@@ -15,29 +16,25 @@ const MOST = 300;
  * that a million rows of twenty verbs cost twenty look-ups.
  */
 export async function auditValues(ctx: Context): Promise<z.infer<typeof AuditValues>> {
-  const entities = ctx.db.$queryRaw<Found[]>`
-    WITH RECURSIVE one AS (
-      (SELECT "entity" AS value FROM "audit_entry" ORDER BY "entity" LIMIT 1)
-      UNION ALL
-      SELECT (SELECT "entity" FROM "audit_entry" WHERE "entity" > one.value ORDER BY "entity" LIMIT 1)
-      FROM one WHERE one.value IS NOT NULL
-    ) SELECT value FROM one WHERE value IS NOT NULL LIMIT ${MOST}`;
-  const verbs = ctx.db.$queryRaw<Found[]>`
-    WITH RECURSIVE one AS (
-      (SELECT "verb" AS value FROM "audit_entry" ORDER BY "verb" LIMIT 1)
-      UNION ALL
-      SELECT (SELECT "verb" FROM "audit_entry" WHERE "verb" > one.value ORDER BY "verb" LIMIT 1)
-      FROM one WHERE one.value IS NOT NULL
-    ) SELECT value FROM one WHERE value IS NOT NULL LIMIT ${MOST}`;
-  const actors = ctx.db.$queryRaw<Found[]>`
-    WITH RECURSIVE one AS (
-      (SELECT "actor_name" AS value FROM "audit_entry" ORDER BY "actor_name" LIMIT 1)
-      UNION ALL
-      SELECT (SELECT "actor_name" FROM "audit_entry" WHERE "actor_name" > one.value ORDER BY "actor_name" LIMIT 1)
-      FROM one WHERE one.value IS NOT NULL
-    ) SELECT value FROM one WHERE value IS NOT NULL LIMIT ${MOST}`;
-  const named = (found: Found[]) => found.map(({ value }) => value);
-  return { entities: named(await entities), verbs: named(await verbs), actors: named(await actors) };
+  const [entities, verbs, actors] = [
+    await values(ctx, ENTITY),
+    await values(ctx, VERB),
+    await values(ctx, ACTOR),
+  ];
+  return { entities, verbs, actors };
 }
 
-type Found = { value: string };
+const ENTITY = Prisma.sql`"entity"`;
+const VERB = Prisma.sql`"verb"`;
+const ACTOR = Prisma.sql`"actor_name"`;
+
+async function values(ctx: Context, column: Prisma.Sql): Promise<string[]> {
+  const found = await ctx.db.$queryRaw<{ value: string }[]>`
+    WITH RECURSIVE one AS (
+      (SELECT ${column} AS value FROM "audit_entry" ORDER BY ${column} LIMIT 1)
+      UNION ALL
+      SELECT (SELECT ${column} FROM "audit_entry" WHERE ${column} > one.value ORDER BY ${column} LIMIT 1)
+      FROM one WHERE one.value IS NOT NULL
+    ) SELECT value FROM one WHERE value IS NOT NULL LIMIT ${MOST}`;
+  return found.map(({ value }) => value);
+}
