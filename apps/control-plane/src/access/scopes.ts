@@ -106,12 +106,18 @@ export const SCOPES: Record<string, Scope> = {
   "audit.values": "viewer",
 };
 
-/** Closed to personal tokens: one that was stolen must not renew itself or lock its person out. */
+/**
+ * Closed to personal tokens: one that was stolen must not renew itself, lock its person out, or leave something behind that
+ * opens once it is revoked (a new person, a link to a password, a join token).
+ */
 export const SESSION_ONLY: ReadonlySet<string> = new Set([
   "account.changePassword",
   "account.revokeSession",
   "account.revokeOtherSessions",
   "token.create",
+  "person.create",
+  "person.resetSignIn",
+  "host.createJoinToken",
 ]);
 
 const RANK: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 };
@@ -128,7 +134,7 @@ export function requireScope(actor: Actor, path: string): void {
   if (scope !== "public" && actor.kind === "person" && actor.tokenId && SESSION_ONLY.has(path))
     throw new HelmError(
       "FORBIDDEN",
-      "A personal token cannot do this. Sign in with the password, in the console or with lifeboat login.",
+      "A personal token cannot do this. Sign in with the password, in the console or with lifeboat login URL.",
     );
   requireRole(actor, scope);
 }

@@ -26,12 +26,12 @@ export async function requireAnotherAdmin(ctx: Context, person: { id: string; ro
   );
 }
 
-/** A stolen token must not make itself an administrator's password. */
+/** A stolen token must not reach administrators: not make one, and not shut those out who would revoke it. */
 export function requireSessionForAdmins(ctx: Context, role: Role): void {
   if (role !== "admin" || ctx.actor.kind !== "person" || !ctx.actor.tokenId) return;
   throw new HelmError(
     "FORBIDDEN",
-    "A personal token cannot make administrators or reset their sign-in. Sign in with the password for that.",
+    "A personal token cannot make administrators or change them. Sign in with the password for that, in the console or with lifeboat login URL.",
   );
 }
 

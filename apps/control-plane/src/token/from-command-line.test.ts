@@ -52,6 +52,8 @@ it("people and tokens from a terminal: by password, by a token that is piped in,
   const made = await lifeboat("helm token create laptop --days 3");
   const { token } = made.out as { token: string };
   expect(token).toMatch(/^lifeboat_/);
+  const created = await lifeboat("helm person create olu@example.com --name Olu --role operator");
+  expect((created.out as { link: string }).link).toMatch(/\/welcome#invite_/);
   expect((await lifeboat("logout")).code).toBe(0);
   expect(await control.db.session.count({ where: { userId: admin.id } })).toBe(0);
 
@@ -65,8 +67,10 @@ it("people and tokens from a terminal: by password, by a token that is piped in,
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readFile(file, "utf8")).toContain(token);
   expect((await lifeboat("whoami")).out).toMatchObject({ by: "token", token: { name: "laptop" } });
-  const created = await lifeboat("helm person create olu@example.com --name Olu --role operator");
-  expect((created.out as { link: string }).link).toMatch(/\/welcome#invite_/);
+  for (const words of ["create eve@example.com --name Eve --role viewer", "reset-sign-in olu@example.com"]) {
+    const closed = await lifeboat(`helm person ${words}`);
+    expect([closed.code, closed.stderr]).toEqual([1, expect.stringMatching(/lifeboat login URL/)]);
+  }
   expect((await lifeboat("helm person set-role olu@example.com viewer")).code).toBe(0);
   expect((await lifeboat("helm person disable olu@example.com")).code).toBe(0);
   const listed = (await lifeboat("helm person list")).out as unknown as { people: { email: string }[] };

@@ -38,7 +38,7 @@ describe("a personal token", () => {
     expect(JSON.stringify(listed.json)).not.toContain(token);
   });
 
-  it("cannot make tokens, change the password or end sessions, nor make an administrator", async () => {
+  it("leaves nothing behind that opens without it, and reaches no administrator", async () => {
     const by = bearer(admin.token);
     const refused = async (path: string, input: unknown) => {
       const answer = await call(path, "mutation", by, input);
@@ -57,13 +57,25 @@ describe("a personal token", () => {
     await refused("person.setRole", { id: other.id, role: "viewer", revision: 1 });
     await refused("person.setDisabled", { id: other.id, disabled: true, revision: 1 });
     await refused("person.remove", { id: other.id, revision: 1 });
+    await refused("person.signOutEverywhere", { id: other.id });
+    await refused("person.signOutEverywhere", { id: admin.id });
+    const invited = await control
+      .as("admin")
+      .person.create({ email: "invited@example.com", name: "I", role: "admin" });
+    await refused("invitation.cancel", { id: invited.person.invitation?.id });
+    // Whoever holds one of these is let in without the token.
+    await refused("person.create", { email: "evil@example.com", name: "x", role: "viewer" });
+    await refused("person.resetSignIn", { id: viewer.id });
+    await refused("host.createJoinToken", { kind: "node" });
     // What is not of administrators it may, as its person may.
-    const made = await call("person.create", "mutation", by, {
-      email: "v@example.com",
-      name: "V",
+    const set = await call("person.setRole", "mutation", by, {
+      id: viewer.id,
       role: "operator",
+      revision: 1,
     });
-    expect(made.status).toBe(200);
+    expect(set.status).toBe(200);
+    const out = await call("person.signOutEverywhere", "mutation", by, { id: viewer.id });
+    expect(out.status).toBe(200);
   });
 
   it("is refused from the moment it is revoked or over, and every way round to better-auth's own routes", async () => {
