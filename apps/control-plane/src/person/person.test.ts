@@ -113,12 +113,12 @@ describe("the last administrator", () => {
       const { person } = alone.as("admin");
       const { id } = only;
       for (const attempt of [
-        person.setRole({ id, role: "operator", revision: 1 }),
-        person.setDisabled({ id, disabled: true, revision: 1 }),
-        person.resetSignIn({ id }),
-        person.remove({ id, revision: 1 }),
+        () => person.setRole({ id, role: "operator", revision: 1 }),
+        () => person.setDisabled({ id, disabled: true, revision: 1 }),
+        () => person.resetSignIn({ id }),
+        () => person.remove({ id, revision: 1 }),
       ])
-        await expect(attempt).rejects.toMatchObject({ cause: { code: "LAST_ADMIN" } });
+        await expect(attempt()).rejects.toMatchObject({ cause: { code: "LAST_ADMIN" } });
       expect(await alone.db.user.findUnique({ where: { id } })).toMatchObject({
         role: "admin",
         disabledAt: null,
