@@ -181,7 +181,9 @@ describe("a node", () => {
       pairs: [{ pair_id: pairId, state: "READY", min_tokens: null }],
     };
     expect(await socket.emitWithAck("readiness", report)).toEqual({ ok: true });
-    expect(await socket.emitWithAck("readiness", { nonsense: true })).toEqual({ ok: false });
+    // What can never be taken is refused for good: the node drops it instead of repeating it.
+    const nonsense = await socket.emitWithAck("readiness", { nonsense: true });
+    expect(nonsense).toEqual({ ok: false, refused: true });
     expect((await control.as("viewer").overview.helm()).configuration).toMatchObject({
       activeNodes: 1,
       routableNow: 1,
