@@ -21,6 +21,7 @@ export * from "./ladder";
 export * from "./model-facts";
 export * from "./node-protocol";
 export * from "./people";
+export * from "./request-trace";
 export * from "./retention";
 export * from "./run-comparison";
 export * from "./states";
