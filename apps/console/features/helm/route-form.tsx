@@ -1,6 +1,5 @@
 "use client";
 
-import { StreamingMode } from "@helm/contracts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { z } from "zod";
 import { tellStored } from "../../api/tell";
@@ -10,16 +9,11 @@ import { EditFooter } from "../edit/edit-footer";
 import { Preview, useSettled } from "../edit/preview";
 import { useEditForm } from "../edit/use-edit-form";
 import { pairTitle } from "../pairs/pair-words";
+import { JudgeFields } from "./judge-fields";
+import { JudgeShape, orEmpty, wholeNumber } from "./judge-schema";
 
 type Route = Outputs["route"]["list"][number];
 
-const logprob = z.coerce.number<number>("A number.").min(-100, "At least -100.").max(0, "At most 0.");
-const whole = (most: number) =>
-  z.coerce
-    .number<number>("A number.")
-    .int("A whole number.")
-    .min(1, "At least 1.")
-    .max(most, `At most ${most.toLocaleString("en")}.`);
 const Form = z.object({
   name: z
     .string()
@@ -29,12 +23,9 @@ const Form = z.object({
       "Lower-case letters, digits, dots, dashes and underscores, at most 63.",
     ),
   pairId: z.string().min(1, "Choose a pair."),
-  meanLogprob: logprob,
-  minLogprob: logprob,
-  streaming: StreamingMode,
-  window: whole(4096),
-  defaultMaxTokens: whole(1_000_000),
-  holdTurns: z.union([z.literal("").transform(() => null), whole(10_000)]),
+  ...JudgeShape,
+  defaultMaxTokens: wholeNumber(1_000_000),
+  holdTurns: orEmpty(wholeNumber(10_000)),
 });
 type Values = z.input<typeof Form>;
 
@@ -115,31 +106,9 @@ export function RouteForm({ route, onDone }: { route: Route | null; onDone: () =
         ))}
       </SelectField>
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Mean log-probability"
-          hint="Escalate below it. Nearer to 0 escalates more."
-          inputMode="decimal"
-          error={errors.meanLogprob?.message}
-          {...register("meanLogprob")}
-        />
-        <TextField
-          label="Least log-probability"
-          hint="Escalate where one token is below it."
-          inputMode="decimal"
-          error={errors.minLogprob?.message}
-          {...register("minLogprob")}
-        />
-        <SelectField label="Streaming" {...register("streaming")}>
-          <option value="buffer">buffer: judge the whole answer</option>
-          <option value="window">window: judge the first tokens</option>
-          <option value="stream">stream: never escalate</option>
-        </SelectField>
-        <TextField
-          label="Window"
-          hint="Tokens held back."
-          inputMode="numeric"
-          error={errors.window?.message}
-          {...register("window")}
+        <JudgeFields
+          field={(name) => ({ ...register(name), error: errors[name]?.message })}
+          streaming={watch("streaming")}
         />
         <TextField
           label="Default length"

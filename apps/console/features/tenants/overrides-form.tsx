@@ -7,33 +7,19 @@ import { useTRPC } from "../../api/trpc";
 import { SelectField, TextField } from "../../ui/field";
 import { EditFooter } from "../edit/edit-footer";
 import { useEditForm } from "../edit/use-edit-form";
+import { JudgeFields } from "../helm/judge-fields";
+import { JudgeOverridesShape, orEmpty, wholeNumber } from "../helm/judge-schema";
 import { useBlocked } from "../session/use-session";
 import { TENANT_WORDS, type Tenant, useTenantRefresh } from "./use-tenants";
-
-/** Empty leaves the route's own. */
-const or = <T extends z.ZodType>(schema: T) => z.union([z.literal("").transform(() => null), schema]);
-const logprob = z.coerce
-  .number<number>("A number, or empty.")
-  .min(-100, "At least -100.")
-  .max(0, "At most 0.");
-const whole = (most: number) =>
-  z.coerce
-    .number<number>("A number, or empty.")
-    .int("A whole number.")
-    .min(1, "At least 1.")
-    .max(most, `At most ${most.toLocaleString("en")}.`);
 
 const Form = z.object({
   name: z
     .string()
     .trim()
     .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "Use lower-case letters, digits and dashes, at most 63."),
-  meanLogprob: or(logprob),
-  minLogprob: or(logprob),
-  streaming: or(z.enum(["buffer", "window", "stream"])),
-  window: or(whole(4096)),
+  ...JudgeOverridesShape,
   transferOff: z.enum(["route", "off"]),
-  maxConcurrent: or(whole(100_000)),
+  maxConcurrent: orEmpty(wholeNumber(100_000)),
 });
 
 /** Name and what the tenant has of its own. */
@@ -68,7 +54,7 @@ export function OverridesForm({ tenant }: { tenant: Tenant }) {
     what: `the tenant ${tenant.name}`,
     words: TENANT_WORDS,
   });
-  const { register, formState } = edit.form;
+  const { register, formState, watch } = edit.form;
   const { errors } = formState;
   return (
     <form onSubmit={edit.submit} noValidate className="space-y-4">
@@ -87,32 +73,10 @@ export function OverridesForm({ tenant }: { tenant: Tenant }) {
           error={errors.maxConcurrent?.message}
           {...register("maxConcurrent")}
         />
-        <TextField
-          label="Mean log-probability"
-          hint="Escalate below it. Empty: as the route says."
-          inputMode="decimal"
-          error={errors.meanLogprob?.message}
-          {...register("meanLogprob")}
-        />
-        <TextField
-          label="Least log-probability"
-          hint="Escalate where one token is below it."
-          inputMode="decimal"
-          error={errors.minLogprob?.message}
-          {...register("minLogprob")}
-        />
-        <SelectField label="Streaming" {...register("streaming")}>
-          <option value="">as the route says</option>
-          <option value="buffer">buffer: judge the whole answer</option>
-          <option value="window">window: judge the first tokens</option>
-          <option value="stream">stream: never escalate</option>
-        </SelectField>
-        <TextField
-          label="Window"
-          hint="Tokens held back. Empty: as the route says."
-          inputMode="numeric"
-          error={errors.window?.message}
-          {...register("window")}
+        <JudgeFields
+          field={(name) => ({ ...register(name), error: errors[name]?.message })}
+          streaming={watch("streaming")}
+          inherited
         />
         <SelectField label="Transfer" {...register("transferOff")}>
           <option value="route">carry the cache across where it pays</option>
