@@ -20,11 +20,10 @@ export const JudgeShape = {
 };
 
 /** Empty is tried first: coerced, it would be the number 0. Forms show its message, which is the schema's own. */
-export const orEmpty = <T extends z.ZodType>(schema: T) =>
-  z.union([
-    z.literal("", ({ input }) => schema.safeParse(input).error?.issues[0]?.message).transform(() => null),
-    schema,
-  ]);
+export const orEmpty = <T extends z.ZodType>(schema: T) => {
+  const error = ({ input }: { input?: unknown }) => schema.safeParse(input).error?.issues[0]?.message;
+  return z.union([z.literal("", { error }).transform(() => null), schema]);
+};
 
 /** The same fields where each may be left to the route. */
 export const JudgeOverridesShape = {
