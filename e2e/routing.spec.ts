@@ -10,7 +10,7 @@ test("a rollback says what it will change, is held, and is released again", asyn
   await expect(page.getByRole("heading", { level: 1, name: "Routing configuration" })).toBeVisible();
   const inForce = page.getByRole("heading", { name: /^Generation \d+ is in force$/ });
   await expect(inForce).toBeVisible();
-  const before = Number((await inForce.innerText()).replace(/\D/g, ""));
+  const before = Number(((await inForce.textContent()) ?? "").replace(/\D/g, ""));
   expect(before).toBeGreaterThan(1);
 
   await page

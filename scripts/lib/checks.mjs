@@ -6,6 +6,8 @@ import { KV, ROOT, VENV } from "./paths.mjs";
 
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
 const ruff = join(VENV, "bin", "ruff");
+// The native compiler takes a tenth of the time; the one named typescript stays for tools that load it as a library.
+const tsc = join(ROOT, "node_modules", "typescript-native", "bin", "tsc");
 
 /** Each check gives {ok, output}; the slow ones come first so that two cores stay busy. */
 export function allChecks() {
@@ -55,7 +57,15 @@ function typecheck(folder) {
   const cache = join(ROOT, "node_modules", ".cache", "tsc");
   mkdirSync(cache, { recursive: true });
   const info = join(cache, `${relative(ROOT, folder).replaceAll("/", "-")}.tsbuildinfo`);
-  return capture(bin("tsc"), ["--noEmit", "--incremental", "--tsBuildInfoFile", info, "-p", folder]);
+  return capture(process.execPath, [
+    tsc,
+    "--noEmit",
+    "--incremental",
+    "--tsBuildInfoFile",
+    info,
+    "-p",
+    folder,
+  ]);
 }
 
 async function checkPython() {
