@@ -255,6 +255,7 @@ def _open(
                 emit=_into(call.events, p),
                 n=n,
                 salt=orders.salt,
+                native_salt=orders.native_salt,
                 stage=orders.stage,
                 transfer=orders.transfer,
             )

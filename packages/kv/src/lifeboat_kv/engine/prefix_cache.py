@@ -64,18 +64,31 @@ class PrefixCache:
         return len(self._idle)
 
     def find(
-        self, salt: str | None, tokens: Sequence[int], *, allow_mapped: bool = True
+        self,
+        salt: str | None,
+        tokens: Sequence[int],
+        *,
+        native_salt: str | None = None,
+        allow_mapped: bool = True,
     ) -> tuple[list[int], bytes]:
         """The longest remembered chain of full blocks for `tokens` and its name; takes no hold on them.
 
         The last token is never covered: its logits start the answer. With `allow_mapped` false the
-        chain ends before the first block that mapped rows shaped.
+        chain ends before the first block that mapped rows shaped. Blocks that the model computed itself
+        are found under `native_salt` as well, and come before mapped ones of the same tokens.
         """
         found: list[int] = []
         name = root_name(salt)
+        own = None if native_salt is None else root_name(native_salt)
         for start in range(0, (len(tokens) - 1) // BLOCK_TOKENS * BLOCK_TOKENS, BLOCK_TOKENS):
-            longer = extend_name(name, tokens[start : start + BLOCK_TOKENS])
+            span = tokens[start : start + BLOCK_TOKENS]
+            longer = extend_name(name, span)
             number = self._by_name.get(longer)
+            if own is not None:
+                own = extend_name(own, span)
+                native = self._by_name.get(own)
+                if native is not None and not self._blocks[native].mapped:
+                    number = native
             if number is None or (self._blocks[number].mapped and not allow_mapped):
                 break
             found.append(number)

@@ -129,7 +129,9 @@ class Scheduler:
         """Takes blocks for a request and puts its sequences in motion; False where memory is short."""
         ready = self._desk.prepare(request, self.model)
         trusting = request.transfer is None or ready is not None
-        found, name = self.cache.find(request.salt, request.prompt, allow_mapped=trusting)
+        found, name = self.cache.find(
+            request.salt, request.prompt, native_salt=request.native_salt, allow_mapped=trusting
+        )
         self.cache.hold(found)
         fresh = self.cache.take(self._blocks_for(request) - len(found))
         if fresh is None:

@@ -34,11 +34,16 @@ class ReplyOptions:
 
 @dataclass(frozen=True)
 class Orders:
-    """What the gateway asked for beside the answer."""
+    """What the gateway asked for beside the answer.
+
+    `native_salt` is where blocks lie that the model computed itself: a request under another salt goes
+    on from them.
+    """
 
     salt: str | None
-    stage: StageOrder | None
-    transfer: TransferOrder | None
+    stage: StageOrder | None = None
+    transfer: TransferOrder | None = None
+    native_salt: str | None = None
 
 
 def read_reply(body: Body) -> ReplyOptions:
@@ -62,26 +67,30 @@ def read_n(body: Body) -> int:
 
 def read_orders(body: Body) -> Orders:
     """`cache_salt` and `kv_transfer_params`."""
-    salt = body.get("cache_salt")
-    if salt is not None and not (isinstance(salt, str) and 0 < len(salt) <= 1024):
-        raise bad_parameter("cache_salt", "cache_salt must be a string of 1 to 1024 characters.")
+    salt = _salt(body, "cache_salt", "cache_salt")
     given = body.get("kv_transfer_params")
     if given is None:
-        return Orders(salt, None, None)
+        return Orders(salt)
     if not isinstance(given, dict):
         raise bad_parameter("kv_transfer_params", "kv_transfer_params must be an object.")
+    native = _salt(given, "native_salt", "kv_transfer_params.native_salt")
+    if native is not None and given.keys() == {"native_salt"}:
+        return Orders(salt, native_salt=native)
     handle = _pattern(given, "handle", HANDLE, "32 to 128 hexadecimal digits").lower()
     mac = _pattern(given, "mac", MAC, "32 to 128 hexadecimal digits").lower()
     if given.get("do_stage"):
         ttl = given.get("ttl_ms", 5000)
         if isinstance(ttl, bool) or not isinstance(ttl, int) or not 1 <= ttl <= MAX_TTL_MS:
             raise bad_parameter("kv_transfer_params.ttl_ms", f"ttl_ms must be 1 to {MAX_TTL_MS}.")
-        return Orders(salt, StageOrder(handle, mac, ttl), None)
+        start = given.get("from_token", 0)
+        if not _is_int(start) or start < 0:
+            raise bad_parameter("kv_transfer_params.from_token", "from_token must be a whole number from 0.")
+        return Orders(salt, StageOrder(handle, mac, ttl, start), native_salt=native)
     sha256 = _pattern(given, "mapper_sha256", SHA256, "64 hexadecimal digits")
     source = given.get("source_model")
     if not isinstance(source, str) or not 0 < len(source) <= 256:
         raise bad_parameter("kv_transfer_params.source_model", "source_model must name a served model.")
-    return Orders(salt, None, TransferOrder(handle, mac, sha256, source))
+    return Orders(salt, transfer=TransferOrder(handle, mac, sha256, source), native_salt=native)
 
 
 def read_sampling(body: Body, vocabulary: int, max_tokens: int, logprobs: int | None) -> SamplingOptions:
@@ -153,6 +162,13 @@ def read_prompts(body: Body, vocabulary: int) -> list[str] | list[list[int]]:
     raise bad_parameter(
         "prompt", "prompt must be text, a list of texts, token ids or a list of token id lists."
     )
+
+
+def _salt(body: Body, key: str, param: str) -> str | None:
+    salt = body.get(key)
+    if salt is not None and not (isinstance(salt, str) and 0 < len(salt) <= 1024):
+        raise bad_parameter(param, f"{key} must be a string of 1 to 1024 characters.")
+    return salt
 
 
 def _refuse_unsupported(body: Body) -> None:

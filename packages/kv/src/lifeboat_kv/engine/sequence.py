@@ -38,11 +38,15 @@ class SamplingOptions:
 
 @dataclass(frozen=True)
 class StageOrder:
-    """Keep this prompt's cache under `handle` for `ttl_ms`, for whoever shows the same `mac`."""
+    """Keep this prompt's cache under `handle` for `ttl_ms`, for whoever shows the same `mac`.
+
+    Rows before `start` are left out: the other model holds them.
+    """
 
     handle: str
     mac: str
     ttl_ms: int
+    start: int = 0
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,7 @@ class Request:
     emit: Callable[[Event], None]
     n: int = 1
     salt: str | None = None
+    native_salt: str | None = None
     stage: StageOrder | None = None
     transfer: TransferOrder | None = None
     arrived: float = field(default_factory=time.perf_counter)

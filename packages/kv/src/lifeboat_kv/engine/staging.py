@@ -44,10 +44,14 @@ class StagedMemory:
 
 @dataclass
 class StagedCache:
-    """A prompt's cache in the source model: `tokens` and rows [layers, 2, kv_heads, T, d], keys rotated."""
+    """A prompt's cache in the source model: `tokens` and rows [layers, 2, kv_heads, T, d], keys rotated.
+
+    Row 0 belongs to the token at `start`: what the other model holds already is not staged.
+    """
 
     model: str
     tokens: tuple[int, ...]
+    start: int
     mac: str
     expires: float
     memory: StagedMemory
@@ -60,11 +64,12 @@ class StagedCache:
         return self.memory.size
 
     def rows(self, start: int, stop: int, device: torch.device) -> list[LayerKV]:
-        """Per layer (k, v) [kv_heads, stop - start, d] on `device`.
+        """Per layer (k, v) [kv_heads, stop - start, d] on `device`, of prompt rows start ... stop.
 
         On the CPU these are views, good until `free`: a transfer reads them once, in place.
         """
-        both = self.memory.view(self.shape, self.dtype)[:, :, :, start:stop].to(device)
+        span = slice(start - self.start, stop - self.start)
+        both = self.memory.view(self.shape, self.dtype)[:, :, :, span].to(device)
         return [(layer[0], layer[1]) for layer in both]
 
 
@@ -92,9 +97,19 @@ class StagingStore:
             return len(self._entries)
 
     def put(
-        self, handle: str, mac: str, model: str, tokens: Sequence[int], layers: Sequence[LayerKV], ttl_ms: int
+        self,
+        handle: str,
+        mac: str,
+        model: str,
+        tokens: Sequence[int],
+        layers: Sequence[LayerKV],
+        ttl_ms: int,
+        start: int = 0,
     ) -> int | None:
-        """Copies a cache in; returns its bytes, None without room or where the handle is taken."""
+        """Copies a cache's rows from `start` on in; returns their bytes.
+
+        None without room or where the handle is taken.
+        """
         k = layers[0][0]
         shape = (len(layers), 2, *k.shape)
         size = k.numel() * k.element_size() * 2 * len(layers)
@@ -115,7 +130,7 @@ class StagingStore:
                 self._held -= size
             raise
         expires = self._clock() + min(ttl_ms, MAX_TTL_MS) / 1000
-        entry = StagedCache(model, tuple(tokens), mac, expires, memory, shape, k.dtype)
+        entry = StagedCache(model, tuple(tokens), start, mac, expires, memory, shape, k.dtype)
         with self._lock:
             self._entries[handle] = entry
         return size

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..mapper.tail import tail_length
-from .kv_pool import KvPool, slots_for
+from .kv_pool import BLOCK_TOKENS, KvPool, blocks_needed, slots_for
 from .mappers import MapperRefusedError, MapperStore, ResidentMapper
 from .metrics import TransferMetrics
 from .paged_rows import PagedRows
@@ -83,6 +83,9 @@ class TransferDesk:
         start: int,
     ) -> int | None:
         """Maps rows start ... ready.rows into the target's blocks; returns the rows in place or None."""
+        if start < ready.staged.start:
+            # Only what the target lacked was staged, and since then it lost more.
+            return self._fall_back(request, "STAGING_GONE")
         try:
             moved = max(0, ready.rows - start)
             began = time.perf_counter()
@@ -146,7 +149,8 @@ class TransferDesk:
         """
         mapper, tokens = ready.resident.mapper, ready.staged.tokens[: ready.rows]
         # The stored head is known by the tokens that start the sequence; past it rows stand alone.
-        first = 0 if mapper.head is not None and mapper.head.match(tokens) > start else start
+        whole = ready.staged.start == 0 and mapper.head is not None
+        first = 0 if whole and mapper.head.match(tokens) > start else start
         rows = PagedRows(pool, slots_for(blocks, start, ready.rows), start - first)
         positions = torch.arange(first, ready.rows)
         try:
@@ -171,9 +175,16 @@ class TransferDesk:
         order = request.stage
         began = time.perf_counter()
         size = None
+        count = len(request.prompt)
+        start = min(order.start, count - 1)
         try:
-            layers = pool.read(blocks, len(request.prompt))
-            size = self.staging.put(order.handle, order.mac, model.name, request.prompt, layers, order.ttl_ms)
+            lead = start // BLOCK_TOKENS
+            read = pool.read(blocks[lead : blocks_needed(count)], count - lead * BLOCK_TOKENS)
+            skip = start - lead * BLOCK_TOKENS
+            layers = [(k[:, skip:], v[:, skip:]) for k, v in read]
+            size = self.staging.put(
+                order.handle, order.mac, model.name, request.prompt, layers, order.ttl_ms, start
+            )
         except Exception:
             log.exception("a cache of %s could not be staged", model.name)
         self.metrics.staged("staged" if size is not None else "refused")
@@ -181,6 +192,7 @@ class TransferDesk:
             "result": "staged" if size is not None else "fallback",
             "reason": None if size is not None else "NO_MEMORY",
             "tokens": len(request.prompt),
+            "from_token": start,
             "bytes": size or 0,
             "stage_ms": _ms(time.perf_counter() - began),
         }
