@@ -21,6 +21,8 @@ import { defaultLimits, type GatewayResources, type RouteView, type RoutingView 
 import { StatsCollector } from "./gateway/stats";
 import type { NodeHardware } from "./hardware";
 import { ServingPath } from "./serving/serving-path";
+import { TraceOutbox } from "./trace/trace-outbox";
+import { TraceRecorder } from "./trace/trace-recorder";
 
 export interface NodeParts {
   config: NodeConfig;
@@ -39,7 +41,8 @@ const MEMORY_EVERY_MS = 10_000;
 export class Node {
   private readonly configuration: Configuration;
   private readonly keyUse = new KeyUse();
-  private readonly stats = new StatsCollector(undefined, this.keyUse);
+  private readonly traceOutbox = new TraceOutbox();
+  private readonly stats = new StatsCollector(undefined, this.keyUse, () => this.traceOutbox.takeLeftOut());
   private readonly metrics = new GatewayMetrics();
   private readonly artifacts: HostClient;
   private readonly pairs: PairRoom;
@@ -96,6 +99,7 @@ export class Node {
         credential: identity.credential,
         configuration: this.configuration,
         stats: this.stats,
+        traces: this.traceOutbox,
         readiness: () => this.readiness(),
         onDocument: (kind) => {
           if (kind !== "orders") this.reconcile();
@@ -207,6 +211,12 @@ export class Node {
         local: isLoopback(this.parts.config.bind) && this.parts.config.url === undefined,
       },
       stats: this.stats,
+      traces: new TraceRecorder({
+        rate: () => this.configuration.traceRate,
+        generation: () => this.configuration.snapshot?.generation ?? 0,
+        development: this.parts.hardware.development,
+        outbox: this.traceOutbox,
+      }),
       limits: defaultLimits,
       development: this.parts.hardware.development,
       log: this.parts.log.child({ part: "gateway" }),

@@ -50,3 +50,4 @@ export const EngineTiming = z.looseObject({
   prefill_ms: z.number().nullish(),
   first_token_ms: z.number().nullish(),
 });
+export type EngineTiming = z.infer<typeof EngineTiming>;

@@ -51,6 +51,8 @@ export const AccessList = z.object({
   kill_switch: z.boolean(),
   helm_off_after_s: z.number().int(),
   refuse_keys_after_s: z.number().int(),
+  /** Of ordinary requests, the share whose traces are sent; null or absent: DEFAULT_TRACE_RATE. */
+  trace_rate: z.number().min(0).max(1).nullish(),
   keys: z.array(
     z.object({
       /** sha256 of the whole key, hex. */
@@ -73,6 +75,8 @@ export const AccessList = z.object({
       transfer_off: z.boolean().nullish(),
       /** Requests at a time on one node; beyond it 429 tenant_quota. */
       max_concurrent: z.number().int().nullish(),
+      /** Until then traces hold prompt and answer; null or absent: never. */
+      trace_text_until: z.iso.datetime().nullish(),
     }),
   ),
 });
@@ -98,7 +102,7 @@ export type SignedDocument = z.infer<typeof SignedDocument>;
 
 /**
  * Socket.IO /nodes: server emits "snapshot", "access-list" and "orders" (SignedDocument) with ack NodeAck; node emits
- * "readiness", "stats".
+ * "readiness", "stats" and "traces".
  */
 export const NodeAck = z.object({
   ok: z.boolean(),
@@ -185,6 +189,21 @@ const statsName = z.string().max(200);
 /** Far above what a node can do between two reports, and far below what overflows a sum. */
 const statsCount = z.number().int().min(0).max(1e12);
 
+/** `from_tokens` is a power of two: prompts of that many tokens up to twice as many. Sum and squares give the spread. */
+export const StatsLength = z.object({
+  pair_id: statsName,
+  transfer: z.enum(["transferred", "fallback", "none"]),
+  from_tokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(1 << 30),
+  requests: statsCount,
+  first_token_ms_sum: z.number().min(0).max(1e15),
+  first_token_ms_squares: z.number().min(0).max(1e24),
+});
+export type StatsLength = z.infer<typeof StatsLength>;
+
 /** Counters since the last report, by tenant and pair; summed in Postgres. Emitted as "stats" every few seconds. */
 export const NodeStats = z.object({
   /** By which a repeated report is known, whatever the node's clock says; null of older nodes. */
@@ -202,14 +221,20 @@ export const NodeStats = z.object({
         requests: statsCount,
         tokens_moved: statsCount,
         first_token_ms_sum: z.number().min(0).max(1e15),
+        /** Of refusals with a number. */
+        shortfall_bytes_sum: z.number().min(0).max(1e18).nullish(),
       }),
     )
     .max(MOST_STATS_ROWS),
+  /** Escalated answers by the length of their prompt: what a transfer saves of the time to the first token. */
+  lengths: z.array(StatsLength).max(MOST_STATS_ROWS).nullish(),
+  /** Traces that found no room while they waited to be sent. */
+  traces_dropped: statsCount.nullish(),
   /** Keys that were presented and accepted, by prefix, with the newest time. */
   keys: z.array(z.object({ prefix: z.string().max(80), last_used_at: z.iso.datetime() })).nullish(),
 });
 export type NodeStats = z.infer<typeof NodeStats>;
 
-/** To "readiness" and "stats". Not `ok`: send it again later, unless `refused`: it will never be taken as it is. */
+/** To "readiness", "stats" and "traces". Not `ok`: send it again later, unless `refused`: it will never be taken as it is. */
 export const ReportAnswer = z.object({ ok: z.boolean(), refused: z.boolean().nullish() });
 export type ReportAnswer = z.infer<typeof ReportAnswer>;

@@ -13,6 +13,19 @@ export const MOST_TRACE_TEXT = 16_384;
 export const MOST_TRACES = 200;
 export const MOST_TRACE_BATCH_BYTES = 512 * 1024;
 
+/** Of ordinary requests, where the settings name no other share. */
+export const DEFAULT_TRACE_RATE = 0.05;
+
+/** What a request is refused with before it starts: not the caller's mistake, and counted as traffic that was turned away. */
+export const RefusalCode = z.enum([
+  "kv_memory_short",
+  "never_fits",
+  "tenant_quota",
+  "no_capacity",
+  "telemetry_stale",
+]);
+export type RefusalCode = z.infer<typeof RefusalCode>;
+
 /** `x-helm-trace-id`: 128 random bits, by which a trace is known wherever it comes from and however often. */
 export const TraceId = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hexadecimal digits");
 

@@ -1,4 +1,11 @@
-import { AccessList, type NodeAck, NodeOrders, RoutingSnapshot, type SignedDocument } from "@helm/contracts";
+import {
+  AccessList,
+  DEFAULT_TRACE_RATE,
+  type NodeAck,
+  NodeOrders,
+  RoutingSnapshot,
+  type SignedDocument,
+} from "@helm/contracts";
 import { DocumentError, type Logger, openSignedDocument } from "@helm/host";
 import type { z } from "zod";
 import { AccessIndex, bearerOf, type Tenant } from "./access";
@@ -44,6 +51,10 @@ export class Configuration {
 
   get killSwitch(): boolean {
     return this.access?.list.kill_switch ?? false;
+  }
+
+  get traceRate(): number {
+    return this.access?.list.trace_rate ?? DEFAULT_TRACE_RATE;
   }
 
   get configured(): boolean {

@@ -9,6 +9,7 @@ import { Server } from "socket.io";
 import { expect, it, onTestFinished } from "vitest";
 import { StatsCollector } from "../gateway/stats";
 import { accessOf, makeSigner, snapshotOf } from "../testing/signing";
+import { TraceOutbox } from "../trace/trace-outbox";
 import { Configuration } from "./configuration";
 import { ControlLink } from "./control-link";
 import { DocumentStore } from "./document-store";
@@ -72,6 +73,7 @@ it("takes documents with an ack each, and sends readiness and counters", async (
       credential: "secret",
       configuration,
       stats,
+      traces: new TraceOutbox(),
       readiness: () => readiness,
       onDocument: (kind) => used.push(kind),
     },

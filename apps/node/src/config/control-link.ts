@@ -1,20 +1,23 @@
-import { type NodeAck, type NodeReadiness, ReportAnswer, SignedDocument } from "@helm/contracts";
+import { type NodeAck, type NodeReadiness, SignedDocument } from "@helm/contracts";
 import { type Logger, openHostSocket } from "@helm/host";
 import type { Socket } from "socket.io-client";
 import type { StatsCollector } from "../gateway/stats";
+import type { TraceOutbox } from "../trace/trace-outbox";
 import type { Configuration } from "./configuration";
 import type { DocumentKind } from "./document-store";
+import { ReportLane } from "./report-lane";
 
 const STATS_EVERY_MS = 3_000;
+const TRACES_EVERY_MS = 1_000;
 const READINESS_EVERY_MS = 15_000;
 const KNOCK_AGAIN_MS = 5_000;
-const ACK_MS = 10_000;
 
 export interface ControlLinkParts {
   controlUrl: string;
   credential: string;
   configuration: Configuration;
   stats: StatsCollector;
+  traces: TraceOutbox;
   readiness: () => NodeReadiness;
   /** A new document is in use. */
   onDocument: (kind: DocumentKind) => void;
@@ -24,7 +27,7 @@ export interface ControlLinkParts {
 export class ControlLink {
   private readonly socket: Socket;
   private readonly timers: NodeJS.Timeout[] = [];
-  private sending = false;
+  private readonly lanes: ReportLane[];
   private refused = false;
 
   constructor(
@@ -50,10 +53,15 @@ export class ControlLink {
       this.refused = true;
       this.knockAgain();
     });
+    this.lanes = [
+      new ReportLane(this.socket, "stats", parts.stats, log),
+      new ReportLane(this.socket, "traces", parts.traces, log),
+    ];
     this.receive("snapshot");
     this.receive("access-list");
     this.receive("orders");
-    this.timers.push(setInterval(() => void this.sendStats(), STATS_EVERY_MS));
+    for (const [at, ms] of [STATS_EVERY_MS, TRACES_EVERY_MS].entries())
+      this.timers.push(setInterval(() => void this.lanes[at]?.send(), ms));
     this.timers.push(setInterval(() => this.sendReadiness(), READINESS_EVERY_MS));
   }
 
@@ -63,7 +71,7 @@ export class ControlLink {
 
   async close(): Promise<void> {
     for (const timer of this.timers) clearTimeout(timer);
-    await this.sendStats();
+    await Promise.all(this.lanes.map((lane) => lane.send()));
     this.socket.disconnect();
   }
 
@@ -80,24 +88,6 @@ export class ControlLink {
         reply?.(ack);
       });
     });
-  }
-
-  private async sendStats(): Promise<void> {
-    const report = this.parts.stats.report();
-    if (!report || this.sending || !this.socket.connected) return;
-    this.sending = true;
-    try {
-      const said: unknown = await this.socket.timeout(ACK_MS).emitWithAck("stats", report);
-      const { ok, refused } = ReportAnswer.safeParse(said).data ?? { ok: false };
-      if (!ok && !refused) return;
-      // Sent for ever, it would keep all later counters from arriving.
-      if (!ok) this.log.error({ report }, "the control plane will never take these counters; they are lost");
-      this.parts.stats.sent(report);
-    } catch (error) {
-      this.log.debug({ err: error }, "counters were not acknowledged and will be sent again");
-    } finally {
-      this.sending = false;
-    }
   }
 
   private knockAgain(): void {

@@ -1,4 +1,4 @@
-import { TransferReport } from "@helm/contracts";
+import { EngineTiming, TransferReport } from "@helm/contracts";
 import { type Chunk, carriesTokens } from "../engine/chunk";
 import { type Endpoint, type EngineClient, type JsonBody, toEngineError } from "../engine/engine-client";
 import { EngineError } from "../engine/engine-error";
@@ -12,11 +12,26 @@ export interface LegLimits {
   idleMs: number;
 }
 
+/** What a trace tells of a call. Times are `performance.now()`. */
+export interface LegFacts {
+  model: string;
+  startedAt: number;
+  firstTokenAt: number | null;
+  endedAt: number | null;
+  endedBy: string | null;
+  usage: Record<string, unknown> | null;
+  timing: EngineTiming | null;
+}
+
 /** One engine call on behalf of a request. Always streamed, so that a leg that hangs is seen before it is over. */
 export class Leg {
   private readonly pushedBack: Chunk[] = [];
   private lastReport: TransferReport | null = null;
   private firstTokenAt: number | null = null;
+  private endedAt: number | null = null;
+  private endedBy: string | null = null;
+  private usage: Record<string, unknown> | null = null;
+  private timing: unknown = null;
   private over = false;
 
   private constructor(
@@ -57,6 +72,12 @@ export class Leg {
     return this.firstTokenAt === null ? null : this.firstTokenAt - this.startedAt;
   }
 
+  get facts(): LegFacts {
+    const { model, startedAt, firstTokenAt, endedAt, endedBy, usage } = this;
+    const timing = EngineTiming.safeParse(this.timing).data ?? null;
+    return { model, startedAt, firstTokenAt, endedAt, endedBy, usage, timing };
+  }
+
   /** The next chunk, null after the last one. */
   async next(): Promise<Chunk | null> {
     return this.pushedBack.shift() ?? this.read();
@@ -74,7 +95,7 @@ export class Leg {
   /** Ends the call; the engine frees what it held. Safe at any time, and more than once. */
   cancel(): void {
     if (this.over) return;
-    this.over = true;
+    this.end("not_needed");
     this.deadline.abort();
     // The generator's own end is of no interest any more.
     this.chunks.return(undefined).catch(() => {});
@@ -85,17 +106,24 @@ export class Leg {
     try {
       const { value, done } = await this.chunks.next();
       if (done || !value) {
-        this.over = true;
+        this.end(null);
         this.deadline.clear();
         return null;
       }
       this.take(value);
       return value;
     } catch (error) {
-      this.over = true;
+      const explained = this.deadline.explain(error);
+      this.end(explained.failure.kind);
       this.deadline.clear();
-      throw this.deadline.explain(error);
+      throw explained;
     }
+  }
+
+  private end(by: string | null): void {
+    this.over = true;
+    this.endedAt = performance.now();
+    this.endedBy = by;
   }
 
   private take(chunk: Chunk): void {
@@ -103,6 +131,8 @@ export class Leg {
       this.firstTokenAt = performance.now();
       this.deadline.clear();
     }
+    if (chunk.usage) this.usage = chunk.usage;
+    if (chunk.helm_timing) this.timing = chunk.helm_timing;
     if (chunk.kv_transfer_params) this.lastReport = readReport(chunk.kv_transfer_params);
   }
 }

@@ -10,6 +10,9 @@ export interface Served {
   tokensMoved: number;
   firstTokenMs: number | null;
   transferMs: number | null;
+  /** What the engine said of a transfer, and how long staging took. */
+  report?: TransferReport | null;
+  stageMs?: number | null;
 }
 
 export function account(gw: GatewayResources, x: Exchange, served: Served): void {
@@ -40,6 +43,20 @@ export function account(gw: GatewayResources, x: Exchange, served: Served): void
     transfer: outcome.transfer,
     tokens_moved: served.tokensMoved,
     first_token_ms: served.firstTokenMs,
+  });
+  const transfer = outcome.transfer === "pending" ? "fallback" : outcome.transfer;
+  if (outcome.decision === "escalated" && pair !== null)
+    gw.stats.addLength(pair, transfer, x.trace.promptLength, served.firstTokenMs);
+  x.trace.answered({
+    route: route?.route.name ?? null,
+    pairId: pair,
+    decision: outcome.decision,
+    reason: outcome.reason,
+    servedBy: outcome.servedBy,
+    transfer,
+    report: served.report ?? null,
+    stageMs: served.stageMs ?? null,
+    firstTokenMs: served.firstTokenMs,
   });
   x.log.info(
     {

@@ -72,6 +72,7 @@ export async function admit(
   const admission = await ask(x, model, count, maxTokens, gw.limits.admissionMs);
   switch (admission.outcome) {
     case "admitted":
+      x.trace.waited(admission.waited_ms);
       gw.metrics.admission.inc({ outcome: admission.waited_ms > 0 ? "queued" : "admitted" });
       return hold(x, admission.reservation);
     case "refused":
@@ -105,6 +106,7 @@ function ask(
   const gate = x.engine.gates.get(model);
   const memory = x.engine.memory.models[model];
   if (!gate || !memory) throw noCapacity(`The engine has not measured ${model} yet.`);
+  x.trace.counted(count.tokens);
   let bytes = 0;
   for (const length of count.lengths) bytes += cacheBytes(memory, length, maxTokens, x.generation.n);
   return gate.admit({ tenant: x.tenant.id, bytes, deadlineMs, signal: x.signal });

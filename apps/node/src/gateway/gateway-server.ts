@@ -1,16 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { GatewayHeader, type ServingState } from "@helm/contracts";
+import { GatewayHeader, type RequestTrace, type ServingState } from "@helm/contracts";
 import type { Tenant } from "../config/access";
 import { isEngineError } from "../engine/engine-error";
 import type { ServingEngine } from "../engine/serving-engine";
 import { isDraining } from "../serving/serving-states";
+import type { TraceBuilder } from "../trace/trace-builder";
 import { badRequest, GatewayError, noCapacity, toGatewayError } from "./gateway-error";
 import { readGeneration } from "./generation";
 import { baseHeaders } from "./helm-headers";
 import { answerHealth, listModels, writeMetrics } from "./information";
 import { requireMetricsAccess } from "./metrics-access";
+import { noteFailure } from "./note-failure";
 import { readJsonBody } from "./read-body";
 import type { Exchange, GatewayResources } from "./resources";
 import { ResponseWriter } from "./response-writer";
@@ -103,17 +105,34 @@ export class GatewayServer {
         headers: { "www-authenticate": "Bearer" },
       });
     }
-    if (this.draining) throw noCapacity("This node is shutting down.");
-    const engine = gw.engine();
-    if (!engine) throw noCapacity("No engine is on the serving path right now.");
-    if (route.does === "models") return listModels(gw, engine, writer, traceId);
-    const leave = gw.serving.enter();
-    if (!leave) throw notServing(gw.serving.state);
+    if (route.does === "models") return listModels(gw, this.servingEngine(), writer, traceId);
     const serve = route.does === "escalate" ? serveEscalate : serveGeneration;
+    const trace = gw.traces.begin(traceId, tenant, path as RequestTrace["endpoint"]);
     try {
-      const done = this.quota.enter(tenant);
+      await this.serve({ request, path, writer, traceId, signal, tenant, serve, trace });
+    } catch (error) {
+      noteFailure(gw, trace, error, signal.aborted);
+      throw error;
+    } finally {
+      gw.traces.finish(trace);
+    }
+  }
+
+  private servingEngine(): ServingEngine {
+    if (this.draining) throw noCapacity("This node is shutting down.");
+    const engine = this.gw.engine();
+    if (!engine) throw noCapacity("No engine is on the serving path right now.");
+    return engine;
+  }
+
+  private async serve(asked: Omit<Asked, "engine">): Promise<void> {
+    const engine = this.servingEngine();
+    const leave = this.gw.serving.enter();
+    if (!leave) throw notServing(this.gw.serving.state);
+    try {
+      const done = this.quota.enter(asked.tenant);
       try {
-        await this.exchange({ request, path, writer, traceId, signal, tenant, engine, serve });
+        await this.exchange({ ...asked, engine });
       } finally {
         done();
       }
@@ -124,7 +143,7 @@ export class GatewayServer {
 
   private async exchange(asked: Asked): Promise<void> {
     const { gw } = this;
-    const { request, path, writer, traceId, signal, tenant, engine, serve } = asked;
+    const { request, path, writer, traceId, signal, tenant, engine, serve, trace } = asked;
     const endpoint = path === "/v1/completions" ? "/v1/completions" : "/v1/chat/completions";
     const body = await readJsonBody(request, gw.limits.maxBodyBytes);
     const exchange: Exchange = {
@@ -137,8 +156,10 @@ export class GatewayServer {
       signal,
       engine,
       holds: new Set(),
+      trace,
       log: gw.log.child({ trace_id: traceId, tenant: tenant.id }),
     };
+    trace.understood(exchange.generation, exchange.session !== null);
     try {
       await serve(gw, exchange);
     } finally {
@@ -172,6 +193,7 @@ interface Asked {
   tenant: Tenant;
   engine: ServingEngine;
   serve: typeof serveGeneration;
+  trace: TraceBuilder;
 }
 
 /** A drained node is away for longer than one whose canary is under way. */

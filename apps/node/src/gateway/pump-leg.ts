@@ -26,10 +26,15 @@ export async function pumpLeg(
   pumped: Pumped,
 ): Promise<void> {
   const { leg, held = [], outcome } = pumped;
+  x.trace.answersWith(leg);
   await leg.awaitFirstToken();
   sink.begin(helmHeaders(outcome(leg.report, false), x.traceId, gw.development));
-  for (const chunk of held) await sink.write(chunk);
-  for (let chunk = await leg.next(); chunk !== null; chunk = await leg.next()) await sink.write(chunk);
+  const write = (chunk: Chunk) => {
+    x.trace.heard(chunk);
+    return sink.write(chunk);
+  };
+  for (const chunk of held) await write(chunk);
+  for (let chunk = await leg.next(); chunk !== null; chunk = await leg.next()) await write(chunk);
   const final = outcome(leg.report, true);
   const waited = leg.firstTokenMs === null ? null : leg.firstTokenMs + (pumped.stageMs ?? 0);
   const answer = helmAnswer(x, final, { ...pumped, report: leg.report, firstTokenMs: waited });
@@ -39,6 +44,8 @@ export async function pumpLeg(
     outcome: final,
     tokensMoved: answer.tokens_moved ?? 0,
     firstTokenMs: waited,
+    report: leg.report,
+    stageMs: pumped.stageMs,
     transferMs: final.transfer === "transferred" ? waited : null,
   });
 }

@@ -6,6 +6,8 @@ import type { ServingEngine } from "../engine/serving-engine";
 import type { Salts } from "../escalation/salts";
 import type { Sessions } from "../escalation/sessions";
 import type { ServingPath } from "../serving/serving-path";
+import type { TraceBuilder } from "../trace/trace-builder";
+import type { TraceRecorder } from "../trace/trace-recorder";
 import type { Generation } from "./generation";
 import type { GatewayMetrics } from "./metrics";
 import type { MetricsAccess } from "./metrics-access";
@@ -68,6 +70,7 @@ export interface GatewayResources {
   metrics: GatewayMetrics;
   metricsAccess: MetricsAccess;
   stats: StatsCollector;
+  traces: TraceRecorder;
   limits: GatewayLimits;
   development: boolean;
   log: Logger;
@@ -86,5 +89,6 @@ export interface Exchange {
   engine: ServingEngine;
   /** Given back on every way out. */
   holds: Set<Reservation>;
+  trace: TraceBuilder;
   log: Logger;
 }

@@ -5,6 +5,7 @@ import { type EngineError, isEngineError } from "../engine/engine-error";
 import { Leg } from "../escalation/leg";
 import { answerBody } from "../escalation/leg-body";
 import { attemptTransfer } from "../escalation/transfer-attempt";
+import { StageFacts } from "../trace/stage-facts";
 import { admit, type PromptCount, tryReserve } from "./admit";
 import { type AnswerSink, openSink } from "./answer-sink";
 import type { Outcome } from "./helm-headers";
@@ -70,6 +71,8 @@ async function tryTransfer(
   if (plan.kind === "native") return { reason: plan.reason, stageMs: null };
   const room = ask.pilotRoom ?? (await tryReserve(x, pair.pilot, ask.count, 1, gw.limits.reserveMs));
   if (room === null) return { reason: "NO_MEMORY", stageMs: null };
+  const stage = new StageFacts(pair.pilot);
+  x.trace.leg("stage", stage);
   const outcome = await attemptTransfer(
     x.engine.client,
     gw.salts,
@@ -88,6 +91,7 @@ async function tryTransfer(
     },
     gw.limits.transferMs,
   );
+  stage.ended(outcome);
   room.release();
   if (outcome.kind === "fallback") return outcome;
   return pumpTransferred(gw, x, view, ask, sink, outcome);
@@ -102,6 +106,7 @@ async function pumpTransferred(
   transfer: { leg: Leg; stageMs: number },
 ): Promise<"answered" | Refused> {
   const { leg, stageMs } = transfer;
+  x.trace.leg("target", leg);
   try {
     await pumpLeg(gw, x, sink, {
       leg,
@@ -139,6 +144,7 @@ async function answerNatively(
     firstTokenMs: gw.limits.firstTokenMs,
     idleMs: gw.limits.idleMs,
   });
+  x.trace.leg("target", leg);
   const fallback = ask.fallback || Boolean(refused?.reason);
   const outcome: Outcome = {
     servedBy: target,

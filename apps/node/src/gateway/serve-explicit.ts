@@ -1,5 +1,6 @@
 import { brokenOff } from "../engine/engine-client";
 import { answerBody } from "../escalation/leg-body";
+import { NamedLegFacts } from "../trace/named-leg-facts";
 import { account } from "./account";
 import { admit, countPrompt } from "./admit";
 import { helmHeaders, type Outcome } from "./helm-headers";
@@ -25,6 +26,9 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
     signal: x.signal,
     idleMs: gw.limits.firstTokenMs,
   });
+  const leg = new NamedLegFacts(model, asked);
+  x.trace.leg("named", leg);
+  x.trace.answersWith(leg);
   const outcome: Outcome = { servedBy: model, decision: "explicit", reason: null, transfer: "none" };
   const headers = helmHeaders(outcome, x.traceId, gw.development);
   x.writer.start(answer.status, {
@@ -35,12 +39,14 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
   let firstTokenMs: number | null = null;
   try {
     for await (const part of answer.body) {
-      firstTokenMs ??= performance.now() - asked;
+      firstTokenMs ??= leg.firstToken();
       await x.writer.write(part as Uint8Array);
     }
   } catch (error) {
+    leg.ended("broken");
     throw brokenOff(error);
   }
+  leg.ended(null);
   x.writer.end();
   if (answer.status < 400) {
     account(gw, x, { route: null, outcome, tokensMoved: 0, firstTokenMs, transferMs: null });

@@ -7,7 +7,7 @@ import {
   judgeAnswers,
   type Reason,
 } from "@helm/cascade";
-import type { HelmAnswer } from "@helm/contracts";
+import type { HelmAnswer, TraceJudge } from "@helm/contracts";
 import { type Chunk, choiceLogprobs } from "../engine/chunk";
 import { type EngineError, isEngineError } from "../engine/engine-error";
 import { Leg } from "../escalation/leg";
@@ -38,6 +38,7 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
   const { leg, held, judgement, pilotMs } = judged;
   const judge = describe(judgement);
   if (judge) gw.metrics.judgeScore.observe(judge.mean_logprob);
+  x.trace.judged(judge && traceJudge(x, view, judge));
   try {
     let reason: Reason | null = judgement.outcome === "keep" ? judgement.reason : null;
     if (reason === null) {
@@ -144,6 +145,7 @@ async function askPilot(
       firstTokenMs: gw.limits.firstTokenMs,
       idleMs: gw.limits.idleMs,
     });
+    x.trace.leg("pilot", leg);
     const looked = await hold(gw, x, view, leg);
     return { leg, ...looked, pilotMs: performance.now() - asked };
   } catch (error) {
@@ -164,6 +166,7 @@ async function hold(
   const loop = x.generation.toolLoop && gw.sessions.holder(x.tenant.id, x.session) === "pilot";
   const holds = effectiveSettings(route, x.tenant);
   const mode = loop ? "stream" : holds.streaming.value;
+  x.trace.holdsBack(mode);
   const back = new HoldBack(mode, holds.window.value, x.generation.n);
   const held: Chunk[] = [];
   while (!back.complete) {
@@ -205,6 +208,24 @@ async function escalate(
     pilotRoom,
     reserved: true,
   });
+}
+
+/** The nearer of the two bounds is the one that decides. */
+function traceJudge(x: Exchange, view: RouteView, judge: NonNullable<HelmAnswer["judge"]>): TraceJudge {
+  const bounds = effectiveThresholds(effectiveSettings(view.route, x.tenant));
+  return {
+    version: view.route.judge.version,
+    measure: "mean_logprob",
+    score: judge.mean_logprob,
+    threshold: bounds.mean_logprob,
+    escalate: judge.escalate,
+    label: null,
+    evidence: {
+      mean_logprob: judge.mean_logprob,
+      min_logprob: judge.min_logprob,
+      min_logprob_threshold: bounds.min_logprob,
+    },
+  };
 }
 
 function describe(judgement: Looked): HelmAnswer["judge"] {

@@ -16,6 +16,7 @@ import {
 } from "../gateway/resources";
 import { StatsCollector } from "../gateway/stats";
 import { ServingPath } from "../serving/serving-path";
+import { TraceRecorder } from "../trace/trace-recorder";
 
 export const testKey = "hlm_abcdefgh_0123456789012345678901234567890123456789";
 export const otherKey = "hlm_zyxwvuts_0123456789012345678901234567890123456789";
@@ -88,6 +89,11 @@ export async function startTestGateway(
     metrics: new GatewayMetrics(),
     metricsAccess: { token: null, local: true },
     stats: new StatsCollector(),
+    traces: new TraceRecorder({
+      rate: () => 1,
+      generation: () => 1,
+      development: options.development ?? true,
+    }),
     limits: { ...defaultLimits, ...options.limits },
     development: options.development ?? true,
     log: pino({ level: "silent" }),

@@ -1,0 +1,112 @@
+import { type NodeStats, RequestTrace } from "@helm/contracts";
+import { expect, it } from "vitest";
+import { chat, GatewayFixture } from "../testing/gateway-fixture";
+
+const on = new GatewayFixture();
+
+/** What the gateway would send now, oldest first; every trace must fit the contract. */
+function traces(): RequestTrace[] {
+  const { outbox } = on.gateway.resources.traces;
+  const found: RequestTrace[] = [];
+  for (let batch = outbox.report(); batch; batch = outbox.report()) {
+    found.push(...batch.traces.map((trace) => RequestTrace.parse(JSON.parse(JSON.stringify(trace)))));
+    outbox.sent(batch);
+  }
+  return found;
+}
+
+const rows = (): NodeStats["rows"] => on.gateway.resources.stats.report()?.rows ?? [];
+
+it("tells a kept answer: who answered, what the judge saw, one leg", async () => {
+  const answer = await on.ask(chat());
+  const [trace] = traces();
+  expect(trace).toMatchObject({
+    id: answer.headers.get("x-helm-trace-id"),
+    tenant_id: "t1",
+    route: "helm-auto",
+    decision: "kept",
+    served_by: "pilot",
+    transfer: "none",
+    status: 200,
+    mode: "window",
+    tokens: { prompt: 3, moved: null },
+    judge: { version: "logprob-v0", escalate: false, threshold: -1 },
+    text: null,
+  });
+  expect(trace?.judge?.score).toBeCloseTo(-0.1);
+  expect(
+    trace?.legs.map(({ role, answered, completion_tokens }) => [role, answered, completion_tokens]),
+  ).toEqual([["pilot", true, 3]]);
+  expect(trace?.total_ms).toBeGreaterThanOrEqual(trace?.legs[0]?.ended_ms ?? Number.POSITIVE_INFINITY);
+});
+
+it("tells a transfer: three legs in their order, and its steps", async () => {
+  on.unsure();
+  await on.ask(chat());
+  const [trace] = traces();
+  expect(trace).toMatchObject({
+    decision: "escalated",
+    reason: "LOW_MEAN",
+    served_by: "target",
+    transfer: "transferred",
+    tokens: { prompt: 3, moved: 90, tail: 5 },
+    steps: { map_ms: 1 },
+  });
+  expect(trace?.legs.map(({ role, answered, ended_by }) => [role, answered, ended_by])).toEqual([
+    ["pilot", false, "not_needed"],
+    ["stage", false, null],
+    ["target", true, null],
+  ]);
+  const starts = trace?.legs.map(({ started_ms }) => started_ms) ?? [];
+  expect([...starts].sort((a, b) => a - b)).toEqual(starts);
+  expect(on.gateway.resources.stats.report()?.lengths).toMatchObject([
+    { pair_id: "pair-1", transfer: "transferred", from_tokens: 2, requests: 1 },
+  ]);
+});
+
+it("tells a fallback with its code, and which leg it was that answered", async () => {
+  on.unsure({ transfer: { refuse: { status: 500, body: {} } } });
+  await on.ask(chat());
+  const [trace] = traces();
+  expect(trace).toMatchObject({ kept: "fallback", transfer: "fallback", reason: "ENGINE_ERROR" });
+  expect(trace?.legs.filter(({ answered }) => answered).map(({ role }) => role)).toEqual(["target"]);
+});
+
+it("tells a named model's request", async () => {
+  await on.ask(chat({ model: "target" }));
+  const [trace] = traces();
+  expect(trace).toMatchObject({ decision: "explicit", route: null, judge: null, served_by: "target" });
+  expect(trace?.legs).toMatchObject([{ role: "named", model: "target", answered: true, ended_by: null }]);
+});
+
+it("tells and counts who was turned away, with the shortfall, and no caller's own mistake", async () => {
+  on.engine.budgetBytes = 64 * 16;
+  await on.restart({});
+  const refused = await on.ask(chat({ model: "target", max_tokens: 4_000 }));
+  expect(refused.status).toBe(413);
+  const [trace] = traces();
+  expect(trace).toMatchObject({ kept: "refusal", status: 413, error_code: "never_fits", decision: null });
+  expect(trace?.shortfall?.shortfall_bytes).toBe(refused.body.error.helm.shortfall_bytes);
+  await on.ask(chat({ n: 0 }));
+  on.gateway.dials.engineGone = true;
+  expect((await on.ask(chat())).status).toBe(503);
+  on.engine.budgetBytes = 1 << 20;
+  expect(traces().map(({ status, error_code }) => [status, error_code])).toEqual([
+    [400, "invalid_value"],
+    [503, "no_capacity"],
+  ]);
+  expect(rows().map(({ decision, reason, requests }) => [decision, reason, requests])).toEqual([
+    ["refused", "never_fits", 1],
+    ["refused", "no_capacity", 1],
+  ]);
+});
+
+it("keeps the text of a tenant that opted in", async () => {
+  on.gateway.dials.tenant = {
+    ...on.gateway.dials.tenant,
+    trace_text_until: new Date(Date.now() + 60_000).toISOString(),
+  };
+  on.unsure();
+  await on.ask(chat());
+  expect(traces()[0]?.text).toEqual({ prompt: "user: one two three", answer: "from the target", cut: false });
+});
