@@ -19,6 +19,23 @@ export const SnapshotPair = z.object({
 });
 export type SnapshotPair = z.infer<typeof SnapshotPair>;
 
+const Chance = z.number().min(0).max(1);
+
+/**
+ * With which probability a request is also answered another way: a kept one by the target, an escalated one by the
+ * target's own prefill; and a sure one is escalated all the same.
+ */
+export const RouteShares = z.object({
+  kept_also_target: Chance,
+  escalated_also_native: Chance,
+  forced_escalation: Chance,
+});
+export type RouteShares = z.infer<typeof RouteShares>;
+
+/** Where a document says nothing of them, as those of older control planes. */
+export const DEFAULT_MAX_SWITCHES = 4;
+export const NO_SHARES: RouteShares = { kept_also_target: 0, escalated_also_native: 0, forced_escalation: 0 };
+
 export const SnapshotRoute = z.object({
   name: z.string(),
   pair_id: z.string(),
@@ -28,6 +45,9 @@ export const SnapshotRoute = z.object({
   window: z.number().int(),
   default_max_tokens: z.number().int(),
   hold_turns: z.number().int().nullable(),
+  /** How often a conversation's cache is carried across, up or down; beyond it the answering model prefills. */
+  max_switches: z.number().int().min(0).nullish(),
+  shares: RouteShares.nullish(),
 });
 export type SnapshotRoute = z.infer<typeof SnapshotRoute>;
 

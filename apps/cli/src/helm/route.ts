@@ -37,6 +37,7 @@ export async function showRoute({ config, screen }: Context, name: string): Prom
       ? `Its pair may not be used: ${now.refusal}. Every request goes to the target.`
       : `Ready on ${now?.readyNodes ?? 0} of ${now?.connectedNodes ?? 0} connected nodes.`,
     `Escalates below ${route.judge.meanLogprob} (mean) or ${route.judge.minLogprob} (least); streaming ${route.streaming}, window ${route.window}; hold turns ${route.holdTurns ?? "never down"}; max_tokens ${route.defaultMaxTokens}.`,
+    `Carries a conversation's cache ${route.maxSwitches} times at most; random shares: kept ${route.shareKept}, escalated ${route.shareEscalated}, forced ${route.shareForced}.`,
   ]);
 }
 
@@ -98,6 +99,10 @@ async function readFields(server: Server, options: Options) {
     window: said("window", wholeOf),
     defaultMaxTokens: said("maxTokens", wholeOf),
     holdTurns: said("holdTurns", (text) => (text === "never" ? null : wholeOf(text))),
+    maxSwitches: said("maxSwitches", wholeOf),
+    shareKept: said("shareKept", numberOf),
+    shareEscalated: said("shareEscalated", numberOf),
+    shareForced: said("shareForced", numberOf),
   };
 }
 

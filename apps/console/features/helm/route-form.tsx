@@ -11,6 +11,8 @@ import { useEditForm } from "../edit/use-edit-form";
 import { pairTitle } from "../pairs/pair-words";
 import { JudgeFields } from "./judge-fields";
 import { JudgeShape, orEmpty, wholeNumber } from "./judge-schema";
+import { ShareFields } from "./share-fields";
+import { ShareShape } from "./share-schema";
 
 type Route = Outputs["route"]["list"][number];
 
@@ -26,6 +28,7 @@ const Form = z.object({
   ...JudgeShape,
   defaultMaxTokens: wholeNumber(1_000_000),
   holdTurns: orEmpty(wholeNumber(10_000)),
+  ...ShareShape,
 });
 type Values = z.input<typeof Form>;
 
@@ -39,6 +42,10 @@ const NEW: Values = {
   window: 64,
   defaultMaxTokens: 256,
   holdTurns: "",
+  maxSwitches: 4,
+  shareKept: 0.01,
+  shareEscalated: 0.01,
+  shareForced: 0.002,
 };
 /** A route that is not there yet has no revision that anybody could have changed. */
 const NOTHING = { revision: 0 } as Route;
@@ -54,6 +61,10 @@ const WORDS = {
     window: "Window",
     defaultMaxTokens: "Default length",
     holdTurns: "Hold turns",
+    maxSwitches: "Most switches",
+    shareKept: "Kept, also the target",
+    shareEscalated: "Escalated, also native",
+    shareForced: "Forced escalations",
   },
 };
 
@@ -124,7 +135,15 @@ export function RouteForm({ route, onDone }: { route: Route | null; onDone: () =
           error={errors.holdTurns?.message}
           {...register("holdTurns")}
         />
+        <TextField
+          label="Most switches"
+          hint="How often a conversation's cache is carried across; then the model prefills."
+          inputMode="numeric"
+          error={errors.maxSwitches?.message}
+          {...register("maxSwitches")}
+        />
       </div>
+      <ShareFields field={(name) => ({ ...register(name), error: errors[name]?.message })} />
       {asked && edit.isDirty ? (
         <Preview
           options={trpc.route.preview.queryOptions({
@@ -149,10 +168,13 @@ function valuesOf(row: Route): Values {
     window: row.window,
     defaultMaxTokens: row.defaultMaxTokens,
     holdTurns: row.holdTurns ?? "",
+    maxSwitches: row.maxSwitches,
+    shareKept: row.shareKept,
+    shareEscalated: row.shareEscalated,
+    shareForced: row.shareForced,
   };
 }
 
 function fieldsOf({ meanLogprob, minLogprob, ...rest }: Omit<z.output<typeof Form>, "name">) {
-  const { pairId, streaming, window, defaultMaxTokens, holdTurns } = rest;
-  return { pairId, streaming, window, defaultMaxTokens, holdTurns, judge: { meanLogprob, minLogprob } };
+  return { ...rest, judge: { meanLogprob, minLogprob } };
 }

@@ -5,7 +5,7 @@ import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Card, Facts } from "../../ui/card";
 import { Dialog } from "../../ui/dialog";
-import { count, plural } from "../../ui/numbers";
+import { count, percent, plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
@@ -89,7 +89,15 @@ function OneRoute({ route }: { route: Route }) {
             "Hold",
             route.holdTurns === null
               ? "after an escalation a session stays on the target"
-              : `${plural(route.holdTurns, "answer")} of the target, then the pilot again, which reads the conversation itself`,
+              : `${plural(route.holdTurns, "answer")} of the target, then the pilot again`,
+          ],
+          [
+            "Switches",
+            `a conversation's cache is carried across ${plural(route.maxSwitches, "time")} at most, then the model prefills`,
+          ],
+          [
+            "Shares",
+            `also answered another way: ${percent(route.shareKept, 2)} of kept, ${percent(route.shareEscalated, 2)} of escalated; ${percent(route.shareForced, 2)} escalated by chance`,
           ],
           ["Default length", `${count(route.defaultMaxTokens)} tokens where a request names none`],
         ]}

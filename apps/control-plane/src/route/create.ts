@@ -10,6 +10,10 @@ export const CreateRouteInput = RouteFields.partial({
   window: true,
   defaultMaxTokens: true,
   holdTurns: true,
+  maxSwitches: true,
+  shareKept: true,
+  shareEscalated: true,
+  shareForced: true,
 }).extend({ name: RouteName, pairId: z.uuid() });
 
 export async function createRoute({ ctx, input }: Call<z.infer<typeof CreateRouteInput>>): Promise<RouteOut> {

@@ -100,9 +100,39 @@ function otherChanges(input: Input, before: RouteOut | null): string[] {
     said.push(
       holdTurns === null
         ? "After an escalation a session stays on the target."
-        : `After an escalation a session stays on the target for ${holdTurns} answers; then the pilot answers again, reading the conversation itself.`,
+        : `After an escalation a session stays on the target for ${holdTurns} answers; then the pilot answers again.`,
     );
-  return said;
+  return [...said, ...switchChange(input, before), ...shareChanges(input, before)];
+}
+
+function switchChange({ maxSwitches }: Input, before: RouteOut): string[] {
+  if (maxSwitches === undefined || maxSwitches === before.maxSwitches) return [];
+  const tail = "beyond that whoever answers reads the conversation itself (DRIFT_LIMIT).";
+  return maxSwitches === 0
+    ? ["No conversation's cache is carried across any more: every escalation prefills (DRIFT_LIMIT)."]
+    : [`A conversation's cache is carried across ${plural(maxSwitches, "time")} at most; ${tail}`];
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+const SHARES = [
+  ["shareKept", "kept answers are also answered by the target, where there is room"],
+  ["shareEscalated", "escalated answers are also answered by the target's own prefill, where there is room"],
+  ["shareForced", "sure answers are escalated all the same"],
+] as const;
+
+function shareChanges(input: Input, before: RouteOut): string[] {
+  return SHARES.flatMap(([field, what]) => {
+    const share = input[field];
+    if (share === undefined || share === before[field]) return [];
+    return [`${percent(share)} instead of ${percent(before[field])} of ${what}.`];
+  });
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(4))} %`;
 }
 
 const STREAMING = {

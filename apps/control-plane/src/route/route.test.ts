@@ -50,6 +50,29 @@ describe("routes", () => {
     expect((await told())[1]).toMatchObject({ pair_id: reverseId, streaming: "buffer", hold_turns: 3 });
   });
 
+  it("carry their random shares and the most switches to the nodes, and say in words what a change does", async () => {
+    const admin = control.as("admin");
+    const nodes = async () => (await told()).find(({ name }) => name === "a-careful-one");
+    expect(await nodes()).toMatchObject({
+      max_switches: 4,
+      shares: { kept_also_target: 0.01, escalated_also_native: 0.01, forced_escalation: 0.002 },
+    });
+    const held = (await admin.route.get({ name: "a-careful-one" })) ?? { revision: 0 };
+    const change = { name: "a-careful-one", maxSwitches: 0, shareKept: 0.25, shareForced: 0 };
+    const { sentences } = await admin.route.preview(change);
+    expect(sentences.join(" ")).toMatch(
+      /DRIFT_LIMIT.*25 % instead of 1 % of kept.*0 % instead of 0.2 % of sure/,
+    );
+    await admin.route.update({ ...change, revision: held.revision });
+    expect(await nodes()).toMatchObject({
+      max_switches: 0,
+      shares: { kept_also_target: 0.25, escalated_also_native: 0.01, forced_escalation: 0 },
+    });
+    await expect(
+      admin.route.update({ name: "a-careful-one", shareKept: 1.5, revision: held.revision + 1 }),
+    ).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  });
+
   it("never have a model's name, wherever it is served, nor one another's", async () => {
     const admin = control.as("admin");
     for (const name of ["pilot", "odd"])

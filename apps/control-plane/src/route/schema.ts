@@ -15,6 +15,10 @@ export const RouteOut = z.object({
   window: z.number().int(),
   defaultMaxTokens: z.number().int(),
   holdTurns: z.number().int().nullable(),
+  maxSwitches: z.number().int(),
+  shareKept: z.number(),
+  shareEscalated: z.number(),
+  shareForced: z.number(),
   revision: z.number().int(),
   updatedAt: z.date(),
 });
@@ -22,6 +26,7 @@ export type RouteOut = z.infer<typeof RouteOut>;
 
 export const DEFAULT_ROUTE = "helm-auto";
 
+const chance = z.number().min(0).max(1);
 const logprob = z.number().min(-100).max(0);
 
 /** What a route is made of, beside its name and its pair. */
@@ -31,6 +36,11 @@ export const RouteFields = z.object({
   window: z.number().int().min(1).max(4096),
   defaultMaxTokens: z.number().int().min(1).max(1_000_000),
   holdTurns: z.number().int().min(1).max(10_000).nullable(),
+  maxSwitches: z.number().int().min(0).max(10_000),
+  /** Probabilities; 0 draws none. */
+  shareKept: chance,
+  shareEscalated: chance,
+  shareForced: chance,
 });
 
 /** As clients send it: no slash, so that it can never be mistaken for a hub's model. */
@@ -78,6 +88,10 @@ interface RouteRow {
   window: number;
   defaultMaxTokens: number;
   holdTurns: number | null;
+  maxSwitches: number;
+  shareKept: number;
+  shareEscalated: number;
+  shareForced: number;
 }
 
 /** A route as nodes are told of it. */
@@ -90,6 +104,12 @@ export function snapshotRoute(route: RouteRow): SnapshotRoute {
     window: route.window,
     default_max_tokens: route.defaultMaxTokens,
     hold_turns: route.holdTurns,
+    max_switches: route.maxSwitches,
+    shares: {
+      kept_also_target: route.shareKept,
+      escalated_also_native: route.shareEscalated,
+      forced_escalation: route.shareForced,
+    },
   };
 }
 

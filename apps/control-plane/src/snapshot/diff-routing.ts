@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_SWITCHES, NO_SHARES, type RouteShares } from "@helm/contracts";
 import { z } from "zod";
 import type { ContentPair, ContentRoute, RoutingContent } from "./routing-content";
 
@@ -57,8 +58,14 @@ function diffRoute(
     window: `${route.window} tokens`,
     "default max_tokens": String(route.default_max_tokens),
     "hold turns": route.hold_turns === null ? "never returns" : String(route.hold_turns),
+    "most switches": String(route.max_switches ?? DEFAULT_MAX_SWITCHES),
+    shares: sharesWords(route.shares ?? NO_SHARES),
   });
   return diffWords(subject, before && words(before), after && words(after));
+}
+
+function sharesWords({ kept_also_target, escalated_also_native, forced_escalation }: RouteShares): string {
+  return `kept ${kept_also_target}, escalated ${escalated_also_native}, forced ${forced_escalation}`;
 }
 
 function diffPair(

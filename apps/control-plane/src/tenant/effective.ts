@@ -51,6 +51,7 @@ export async function readEffective({
           ...(windowed ? [{ name: "window", ...text(holds.window) }] : []),
           { name: "transfer", ...text(holds.transfer) },
           { name: "hold turns", value: String(route.holdTurns ?? "never down"), from: "route" as const },
+          { name: "most switches", value: String(route.maxSwitches), from: "route" as const },
           { name: "default max_tokens", value: String(route.defaultMaxTokens), from: "route" as const },
           {
             name: "requests at a time on a node",

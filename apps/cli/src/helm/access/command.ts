@@ -95,7 +95,11 @@ function addRoutes(helm: Command, verb: AddVerb): void {
       .option("--streaming <mode>", "buffer, window or stream")
       .option("--window <n>", "tokens held back")
       .option("--max-tokens <n>", "where a request names none")
-      .option("--hold-turns <n>", "answers of the target before the pilot is asked again; never");
+      .option("--hold-turns <n>", "answers of the target before the pilot is asked again; never")
+      .option("--max-switches <n>", "how often a conversation's cache is carried across")
+      .option("--share-kept <p>", "probability that a kept answer is also given by the target")
+      .option("--share-escalated <p>", "probability that an escalated one is also prefilled by the target")
+      .option("--share-forced <p>", "probability that a sure answer is escalated all the same");
   verb(route, "list", "every route, the default one first", (c) => listRoutes(c));
   verb(route, "show <name>", "one route, and on how many nodes it is ready", (c, [n = ""]) =>
     showRoute(c, n),
