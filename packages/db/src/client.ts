@@ -1,5 +1,5 @@
-import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient } from "./generated/client";
+import { OneAtATimePg } from "./one-at-a-time";
 
 export interface DbOptions {
   /** Most connections of this process's pool. */
@@ -10,7 +10,7 @@ export type Db = PrismaClient;
 
 /** A Prisma client on `url`; end it with `$disconnect()`. */
 export function createDb(url: string, options: DbOptions = {}): Db {
-  const adapter = new PrismaPg({
+  const adapter = new OneAtATimePg({
     connectionString: url,
     max: options.poolSize ?? 10,
     // A server that is away or stands still is an error soon, not a request that waits for ever.

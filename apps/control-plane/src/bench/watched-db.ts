@@ -1,5 +1,4 @@
-import { PrismaClient } from "@helm/db";
-import { PrismaPg } from "@prisma/adapter-pg";
+import { OneAtATimePg, PrismaClient } from "@helm/db";
 import pg from "pg";
 
 export interface Said {
@@ -21,7 +20,7 @@ export function watchedDb(databaseUrl: string) {
       return query(...given);
     }) as typeof client.query;
   });
-  const db = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const db = new PrismaClient({ adapter: new OneAtATimePg(pool) });
   return {
     db,
     /** What was asked since the last time. */

@@ -46,10 +46,8 @@ export async function recordDrift({ ctx, input }: Call<z.infer<typeof RecordDrif
 }
 
 async function backToBack(ctx: Context, { mapper_sha256, reverse_mapper_sha256 }: Drift) {
-  const [ups, downs] = await Promise.all([
-    mappersOf(ctx, mapper_sha256),
-    mappersOf(ctx, reverse_mapper_sha256),
-  ]);
+  const ups = await mappersOf(ctx, mapper_sha256);
+  const downs = await mappersOf(ctx, reverse_mapper_sha256);
   for (const up of ups)
     for (const down of downs)
       if (up.pair.sourceId === down.pair.targetId && up.pair.targetId === down.pair.sourceId)
