@@ -32,6 +32,8 @@ export const ErrorCode = z.enum([
   "UNAVAILABLE",
   /** The database does not answer: nothing was changed, and the same request may be sent again. */
   "DATABASE_DOWN",
+  /** The database answers, and had no connection or no time for this: nothing was changed, ask again in a moment. */
+  "DATABASE_BUSY",
   "INTERNAL",
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

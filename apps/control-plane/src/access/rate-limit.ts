@@ -50,6 +50,7 @@ export function retryAfter(error: HelmError): string | null {
     case "RATE_LIMITED":
       return String(Math.ceil(Number(error.details.retryAfterMs ?? 1_000) / 1000));
     case "DATABASE_DOWN":
+    case "DATABASE_BUSY":
       return "5";
     case "STORAGE_FULL":
       return "30";

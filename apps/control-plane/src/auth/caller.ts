@@ -15,6 +15,6 @@ export async function readCaller(
 ): Promise<Actor> {
   const token = bearerOf(headers.get("authorization") ?? undefined);
   if (token.startsWith(TOKEN_PREFIX)) return readToken(services, auth, token, address);
-  const session = await readSession(auth, headers, services.db);
+  const session = await readSession(auth, headers, services);
   return session?.actor ?? { kind: "anonymous" };
 }

@@ -77,7 +77,7 @@ function sessionOf(services: Services, auth: Auth, socket: Socket) {
   const headers = toHeaders(socket.request);
   const { token } = socket.handshake.auth as { token?: unknown };
   if (typeof token === "string") headers.set("authorization", `Bearer ${token}`);
-  return readSession(auth, headers, services.db);
+  return readSession(auth, headers, services);
 }
 
 async function cutIfEnded(services: Services, auth: Auth, socket: Socket): Promise<void> {

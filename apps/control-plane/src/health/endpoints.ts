@@ -1,3 +1,4 @@
+import type { HelmError } from "@helm/contracts";
 import type { Endpoint } from "../http/endpoint";
 import { sendJson } from "../http/respond";
 import { requireDatabase } from "./database";
@@ -11,9 +12,9 @@ export function healthEndpoints(metrics: Metrics): Endpoint[] {
       path: "/api/health",
       caller: "public",
       handle: async ({ res, ctx }) => {
-        const database = await requireDatabase(ctx.services.db).then(
+        const database = await requireDatabase(ctx.services).then(
           () => true,
-          () => false,
+          (error: HelmError) => error.code === "DATABASE_BUSY",
         );
         if (!database) res.setHeader("retry-after", "5");
         sendJson(res, database ? 200 : 503, { ok: database, database });

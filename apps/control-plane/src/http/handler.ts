@@ -50,7 +50,7 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
   const authHandler = toNodeHandler(async (request: globalThis.Request) => {
     const response = await auth.handler(request);
     // The library hides why it failed, and calls a sign-out done that ended nothing: a database that is away is told of.
-    await requireDatabase(services.db);
+    await requireDatabase(services);
     return response;
   });
 
