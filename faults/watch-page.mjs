@@ -50,8 +50,6 @@ export class PageWatch {
     let run;
     try {
       run = await this.admin.ask("calibration.get", { id: this.id });
-      // The run and its attempts are two reads: a change between them is seen whole a moment later.
-      if (isTorn(run)) run = await this.admin.ask("calibration.get", { id: this.id });
     } catch (error) {
       const text = String(error.cause?.code ?? error.message);
       this.refusals.set(text, (this.refusals.get(text) ?? 0) + 1);
@@ -65,7 +63,8 @@ export class PageWatch {
     const done = run.state === "SUCCEEDED";
     if (done !== (run.verdict !== null)) say("verdict and state disagree");
     if (done !== (run.mapperSha256 !== null)) say("mapper and state disagree");
-    if (isTorn(run)) say("RUNNING without a running attempt");
+    if (run.state === "RUNNING" && run.attempts.at(-1)?.state !== "RUNNING")
+      say("RUNNING without a running attempt");
     if (run.attempts.some((one, i) => one.number !== i + 1)) say("attempts are missing");
     if (!before) return;
     if (!reachable(before.state, run.state)) say(`${before.state} cannot become ${run.state}`);
@@ -74,8 +73,4 @@ export class PageWatch {
     if (run.lastSeq < before.lastSeq) say(`last number fell from ${before.lastSeq} to ${run.lastSeq}`);
     if (run.percent < before.percent) say(`percent fell from ${before.percent} to ${run.percent}`);
   }
-}
-
-function isTorn(run) {
-  return run.state === "RUNNING" && run.attempts.at(-1)?.state !== "RUNNING";
 }

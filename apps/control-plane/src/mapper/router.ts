@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mutation, query, router } from "../trpc/procedure";
+import { mutation, plainQuery, query, router } from "../trpc/procedure";
 import { activateMapper, MapperIdInput, MapperStateOutput } from "./activate";
 import { DeleteFileOutput, deleteMapperFile } from "./delete-file";
 import { ImportMapperInput, ImportMapperOutput, importMapper } from "./import/import-mapper";
@@ -12,7 +12,7 @@ export const mapperRouter = router({
     .input(z.object({ pairId: z.uuid().optional() }).default({}))
     .output(z.array(MapperOut))
     .query(({ ctx, input }) => listMappers(ctx, input)),
-  storage: query.output(MapperStorageOut).query(({ ctx }) => readMapperStorage(ctx)),
+  storage: plainQuery.output(MapperStorageOut).query(({ ctx }) => readMapperStorage(ctx)),
   import: mutation.input(ImportMapperInput).output(ImportMapperOutput).mutation(importMapper),
   deleteFile: mutation.input(MapperIdInput).output(DeleteFileOutput).mutation(deleteMapperFile),
   activate: mutation.input(MapperIdInput).output(MapperStateOutput).mutation(activateMapper),

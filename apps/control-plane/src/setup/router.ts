@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mutation, query, router } from "../trpc/procedure";
+import { mutation, plainQuery, router } from "../trpc/procedure";
 import {
   CreateAdministratorInput,
   CreateAdministratorOutput,
@@ -8,7 +8,7 @@ import {
 } from "./create-administrator";
 
 export const setupRouter = router({
-  status: query
+  status: plainQuery
     .output(z.object({ open: z.boolean() }))
     .query(async ({ ctx }) => ({ open: await setupIsOpen(ctx) })),
   createAdministrator: mutation

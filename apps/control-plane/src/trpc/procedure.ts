@@ -3,6 +3,7 @@ import superjson from "superjson";
 import type { z } from "zod";
 import { countPublicTry } from "../access/public-tries";
 import { requireScope, SCOPES } from "../access/scopes";
+import { atOneMoment } from "../at-one-moment";
 import type { Context } from "../context";
 import { requireStorable } from "../http/storable";
 import { inTransaction } from "../transaction";
@@ -74,7 +75,25 @@ const bounded = t.middleware(async ({ ctx, path, next }) => {
   return next();
 });
 
-export const query = t.procedure.use(mapErrors).use(authorize).use(storable);
+const readAtOneMoment = t.middleware(({ ctx, next }) =>
+  atOneMoment(ctx, async (inner) => {
+    const result = await next({ ctx: inner });
+    if (!result.ok) throw result.error;
+    return result;
+  }),
+);
+
+/** Each statement for itself: for what asks one at most, or waits for something other than the database. */
+export const plainQuery = t.procedure.use(mapErrors).use(authorize).use(storable);
+
+const read = plainQuery.use(readAtOneMoment);
+
+/** Opens its transaction once the input is read, as `mutation` does. */
+export const query = {
+  input: <Schema extends z.ZodType>(schema: Schema) => plainQuery.input(schema).use(readAtOneMoment),
+  output: read.output,
+  query: read.query,
+};
 
 const asked = t.procedure.use(mapErrors).use(authorize).use(bounded).use(storable);
 const transacted = asked.use(transact);
