@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { effectiveSettings, effectiveThresholds } from "./effective";
+import { effectiveJudge, effectiveSettings } from "./effective";
+import { servedJudge } from "./testing";
 
 const route = {
   streaming: "window" as const,
@@ -16,6 +17,21 @@ it("takes the tenant's word where it has one, zero and false included, else the 
     minLogprob: { value: -1, from: "route" },
     transfer: { value: "on", from: "route" },
   });
-  expect(effectiveThresholds(settings)).toEqual({ mean_logprob: 0, min_logprob: -1 });
+  expect(effectiveJudge(route, settings)).toEqual({ kind: "bounds", mean_logprob: 0, min_logprob: -1 });
   expect(effectiveSettings(route, { transfer_off: true }).transfer).toEqual({ value: "off", from: "tenant" });
+});
+
+it("judges by the route's table only what the table was calibrated for, and by a tenant's own bounds before it", () => {
+  const table = servedJudge({ streaming: "window", window: 32 });
+  const judged = { ...route, judge: { ...route.judge, table } };
+  const kindFor = (tenant: Parameters<typeof effectiveSettings>[1]) =>
+    effectiveJudge(judged, effectiveSettings(judged, tenant)).kind;
+  expect(kindFor({})).toBe("table");
+  expect(kindFor({ transfer_off: true })).toBe("table");
+  expect(kindFor({ window: 16 })).toBe("bounds");
+  expect(kindFor({ streaming: "buffer" })).toBe("bounds");
+  expect(kindFor({ min_logprob: -2 })).toBe("bounds");
+  const whole = servedJudge({ streaming: "buffer", window: null });
+  const buffered = { ...route, streaming: "buffer" as const, judge: { ...route.judge, table: whole } };
+  expect(effectiveJudge(buffered, effectiveSettings(buffered, { window: 5 })).kind).toBe("table");
 });

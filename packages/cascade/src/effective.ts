@@ -1,5 +1,5 @@
 import type { AccessList, SnapshotRoute, StreamingMode } from "@helm/contracts";
-import type { JudgeThresholds } from "./judge";
+import type { JudgeRule } from "./judge/judge-answers";
 
 /** A value that holds, and who said it. */
 export interface Effective<T> {
@@ -38,8 +38,18 @@ export function effectiveSettings(
   };
 }
 
-export function effectiveThresholds(settings: EffectiveSettings): JudgeThresholds {
-  return { mean_logprob: settings.meanLogprob.value, min_logprob: settings.minLogprob.value };
+/**
+ * The judge that holds: the route's table, where it was calibrated for the mode and window that hold and the tenant has no
+ * bounds of its own; else the two bounds. A table never judges what it was not calibrated for.
+ */
+export function effectiveJudge(route: Pick<SnapshotRoute, "judge">, settings: EffectiveSettings): JudgeRule {
+  const { streaming, window, meanLogprob, minLogprob } = settings;
+  const table = route.judge.table;
+  const fits =
+    table?.streaming === streaming.value && (table.window === null || table.window === window.value);
+  const ownBounds = meanLogprob.from === "tenant" || minLogprob.from === "tenant";
+  if (table && fits && !ownBounds) return { kind: "table", table };
+  return { kind: "bounds", mean_logprob: meanLogprob.value, min_logprob: minLogprob.value };
 }
 
 function prefer<T>(own: T | null | undefined, otherwise: T): Effective<T> {

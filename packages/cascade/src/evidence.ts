@@ -1,4 +1,23 @@
-/** What a judge may know of one answer: its tokens' log-probabilities, in nats. */
+/** One token of a pilot's answer as the engine told of it. */
+export interface EvidenceToken {
+  text: string;
+  /** In nats; null where the engine did not say. */
+  logprob: number | null;
+  /** Log-probability of the likeliest token less that of the next; null where unknown. */
+  margin: number | null;
+  /** What the engine's own parser took the token for. */
+  part: "answer" | "thinking" | "tool_call";
+}
+
+/** What a judge may see of one answer. `finish` is null where it goes on beyond what was seen. */
+export interface AnswerEvidence {
+  tokens: readonly EvidenceToken[];
+  finish: string | null;
+  /** The caller asked for JSON. */
+  wantsJson: boolean;
+}
+
+/** Tokens' log-probabilities, in nats. */
 export interface LogprobSummary {
   mean: number;
   min: number;

@@ -8,6 +8,8 @@ export const decisionReasons = [
   "TARGET_BUSY",
   "LOW_MEAN",
   "LOW_MIN",
+  "JUDGED_HARD",
+  "FORMAT_BROKEN",
   "AGENT",
   "SESSION_HELD",
   "PILOT_REFUSED",

@@ -25,7 +25,17 @@ export const HelmAnswer = z.object({
   transfer: z.enum(["transferred", "fallback", "none"]),
   tokens_moved: z.number().int().nullable(),
   tail_tokens: z.number().int().nullable(),
-  judge: z.object({ mean_logprob: z.number(), min_logprob: z.number(), escalate: z.boolean() }).nullable(),
+  /** `score` is the probability that a table gave, `threshold` from where on it escalates; null of the two bounds. */
+  judge: z
+    .object({
+      mean_logprob: z.number(),
+      min_logprob: z.number(),
+      escalate: z.boolean(),
+      version: z.string().nullish(),
+      score: z.number().nullish(),
+      threshold: z.number().nullish(),
+    })
+    .nullable(),
   timing: z.object({
     pilot_ms: z.number().nullable(),
     stage_ms: z.number().nullable(),

@@ -16,6 +16,7 @@ export * from "./evaluation";
 export * from "./event-line";
 export * from "./gate";
 export * from "./gateway";
+export * from "./judge";
 export * from "./key-state";
 export * from "./ladder";
 export * from "./model-facts";

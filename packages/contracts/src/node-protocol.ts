@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ServedJudge } from "./judge";
 import { FallbackReason, ServingState, StreamingMode } from "./states";
 
 /** One pair as a node needs it: which engines, which mapper, and why not when it may not be used. */
@@ -39,8 +40,16 @@ export const NO_SHARES: RouteShares = { kept_also_target: 0, escalated_also_nati
 export const SnapshotRoute = z.object({
   name: z.string(),
   pair_id: z.string(),
-  /** First judge: escalate where mean or minimum token log-probability falls below its threshold. */
-  judge: z.object({ version: z.string(), mean_logprob: z.number(), min_logprob: z.number() }),
+  /**
+   * Escalate where mean or minimum token log-probability falls below its bound; with a table, where the probability that it
+   * gives reaches its threshold, for answers that are held back as the table says.
+   */
+  judge: z.object({
+    version: z.string(),
+    mean_logprob: z.number(),
+    min_logprob: z.number(),
+    table: ServedJudge.optional(),
+  }),
   streaming: StreamingMode,
   window: z.number().int(),
   default_max_tokens: z.number().int(),

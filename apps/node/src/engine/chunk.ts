@@ -1,9 +1,12 @@
 import { createParser } from "eventsource-parser";
+import { choiceEvidence } from "./choice-evidence";
 import { EngineError } from "./engine-error";
 
 /** One token's entry in a chat answer's log-probabilities. */
 export interface ChatLogprob {
+  token?: string;
   logprob: number | null;
+  top_logprobs?: { logprob: number | null }[];
   [key: string]: unknown;
 }
 
@@ -14,6 +17,8 @@ export interface ChunkChoice {
   logprobs?: {
     content?: ChatLogprob[] | null;
     token_logprobs?: (number | null)[];
+    tokens?: string[];
+    top_logprobs?: (Record<string, number> | null)[] | null;
     [key: string]: unknown;
   } | null;
   finish_reason?: string | null;
@@ -65,25 +70,12 @@ function parseChunk(data: string): Chunk {
   return value as Chunk;
 }
 
-/**
- * The log-probabilities a chunk brings for one answer. Text without them is a gap in the evidence, which counts as
- * null.
- */
-export function choiceLogprobs(choice: ChunkChoice): (number | null)[] {
-  const chat = choice.logprobs?.content;
-  if (chat && chat.length > 0) return chat.map((entry) => entry.logprob);
-  const plain = choice.logprobs?.token_logprobs;
-  if (plain && plain.length > 0) return plain;
-  const text = choice.text ?? choice.delta?.content;
-  return typeof text === "string" && text.length > 0 ? [null] : [];
-}
-
 /** Whether a chunk carries anything of the answer beyond the opening role. */
 export function carriesTokens(chunk: Chunk): boolean {
   return chunk.choices.some(
     (choice) =>
       Boolean(choice.finish_reason) ||
-      choiceLogprobs(choice).length > 0 ||
+      choiceEvidence(choice).length > 0 ||
       (choice.token_ids?.length ?? 0) > 0 ||
       Boolean(choice.delta?.tool_calls),
   );

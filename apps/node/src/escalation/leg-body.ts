@@ -6,12 +6,26 @@ export function answerBody(caller: JsonBody, model: string, salt: string): JsonB
   return { ...caller, model, cache_salt: salt };
 }
 
-/** The pilot's leg brings the evidence that the judge needs, whether the caller asked for it or not. */
-export function pilotBody(caller: JsonBody, endpoint: Endpoint, model: string, salt: string): JsonBody {
+/**
+ * The pilot's leg brings the evidence that the judge needs, whether the caller asked for it or not; with `margins` the
+ * two likeliest tokens at least.
+ */
+export function pilotBody(
+  caller: JsonBody,
+  endpoint: Endpoint,
+  model: string,
+  salt: string,
+  { margins }: { margins: boolean },
+): JsonBody {
   const body = answerBody(caller, model, salt);
-  if (endpoint === "/v1/chat/completions") return { ...body, logprobs: true };
-  return { ...body, logprobs: typeof caller.logprobs === "number" ? caller.logprobs : 0 };
+  const field = endpoint === "/v1/chat/completions" ? "top_logprobs" : "logprobs";
+  const asked = typeof caller[field] === "number" ? caller[field] : 0;
+  const top = margins ? Math.max(asked, LIKELIEST) : asked;
+  if (field === "logprobs") return { ...body, logprobs: top };
+  return { ...body, logprobs: true, ...(top > 0 ? { top_logprobs: top } : {}) };
 }
+
+const LIKELIEST = 2;
 
 const notForStaging = [
   "stream_options",

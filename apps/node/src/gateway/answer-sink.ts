@@ -100,8 +100,37 @@ function presentChoice(choice: ChunkChoice, generation: Generation): ChunkChoice
   const { token_ids, prompt_token_ids, ...rest } = choice;
   return {
     ...rest,
-    logprobs: generation.wantsLogprobs ? choice.logprobs : null,
+    logprobs: generation.wantsLogprobs ? trimLogprobs(choice.logprobs, generation.topLogprobs) : null,
     ...(generation.wantsTokenIds && token_ids !== undefined ? { token_ids } : {}),
     ...(generation.wantsTokenIds && prompt_token_ids !== undefined ? { prompt_token_ids } : {}),
   };
+}
+
+/** The judge may have asked for more of the likeliest tokens than the caller did. */
+function trimLogprobs(given: ChunkChoice["logprobs"], most: number): ChunkChoice["logprobs"] {
+  if (!given) return given;
+  if (given.content)
+    return {
+      ...given,
+      content: given.content.map((entry) =>
+        entry.top_logprobs ? { ...entry, top_logprobs: entry.top_logprobs.slice(0, most) } : entry,
+      ),
+    };
+  if (!given.top_logprobs) return given;
+  return {
+    ...given,
+    top_logprobs: given.top_logprobs.map((top, at) => trimTop(top, given.tokens?.[at], most)),
+  };
+}
+
+/** In completions the answer's own token stands beside the likeliest ones, and first. */
+function trimTop(
+  top: Record<string, number> | null,
+  own: string | undefined,
+  most: number,
+): Record<string, number> | null {
+  if (top === null) return null;
+  const likeliest = Object.entries(top).sort(([, a], [, b]) => b - a);
+  const kept = new Set(likeliest.slice(0, most).map(([token]) => token));
+  return Object.fromEntries(Object.entries(top).filter(([token]) => token === own || kept.has(token)));
 }

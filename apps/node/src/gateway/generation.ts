@@ -10,6 +10,10 @@ export interface Generation {
   stream: boolean;
   includeUsage: boolean;
   wantsLogprobs: boolean;
+  /** How many of the likeliest tokens the caller asked for. */
+  topLogprobs: number;
+  /** An answer that is no JSON breaks what was asked for. */
+  wantsJson: boolean;
   wantsTokenIds: boolean;
   n: number;
   maxTokens: number | null;
@@ -44,6 +48,10 @@ export function readGeneration(endpoint: Endpoint, given: JsonBody, development:
     includeUsage: stream && (options as JsonBody | null | undefined)?.include_usage === true,
     wantsLogprobs:
       endpoint === "/v1/chat/completions" ? body.logprobs === true : typeof body.logprobs === "number",
+    topLogprobs: count(endpoint === "/v1/chat/completions" ? body.top_logprobs : body.logprobs),
+    wantsJson: ["json_object", "json_schema"].includes(
+      String((body.response_format as JsonBody | null)?.type),
+    ),
     wantsTokenIds: body.return_token_ids === true,
     n: whole(body, "n", 128) ?? 1,
     maxTokens: readMaxTokens(endpoint, body),
@@ -93,6 +101,10 @@ function whole(body: JsonBody, key: string, most = 1_000_000_000): number | null
     throw badRequest(key, `${key} must be a whole number from 1 to ${most}.`);
   }
   return value;
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" ? value : 0;
 }
 
 function lastRole(messages: unknown): unknown {

@@ -1,3 +1,4 @@
+import type { HelmAnswer } from "@helm/contracts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 const MOST_TENANTS = 100;
@@ -40,9 +41,14 @@ export class GatewayMetrics {
     "Staging to the target's first token.",
     [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
   );
-  readonly judgeScore = this.histogram(
+  private readonly judgeScore = this.histogram(
     "helm_judge_score",
-    "Mean token log-probability of judged pilot answers.",
+    "Probability that the judge's table gave to pilot answers, of its label.",
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
+  );
+  private readonly judgeLogprob = this.histogram(
+    "helm_judge_mean_logprob",
+    "Mean token log-probability of pilot answers, judged by a table or by bounds.",
     [-5, -4, -3, -2.5, -2, -1.5, -1, -0.75, -0.5, -0.25, -0.1, -0.05, -0.01],
   );
   readonly shortfall = this.histogram(
@@ -66,6 +72,12 @@ export class GatewayMetrics {
       this.set(process.memoryUsage.rss());
     },
   });
+
+  judged(judge: HelmAnswer["judge"]): void {
+    if (!judge) return;
+    this.judgeLogprob.observe(judge.mean_logprob);
+    if (judge.score != null) this.judgeScore.observe(judge.score);
+  }
 
   /** A tenant's label; beyond the cap tenants share one, so that labels stay bounded. */
   tenantLabel(id: string): string {

@@ -1,20 +1,24 @@
 import type { Reservation } from "@helm/admission";
 import {
+  effectiveJudge,
   effectiveSettings,
-  effectiveThresholds,
   HoldBack,
-  type Judgement,
   judgeAnswers,
   type Reason,
+  readsMargins,
 } from "@helm/cascade";
-import type { HelmAnswer, TraceJudge } from "@helm/contracts";
-import { type Chunk, choiceLogprobs } from "../engine/chunk";
+
+import type { HelmAnswer } from "@helm/contracts";
+import { choiceEvidence } from "../engine/choice-evidence";
+import type { Chunk } from "../engine/chunk";
+
 import { type EngineError, isEngineError } from "../engine/engine-error";
 import { Leg } from "../escalation/leg";
 import { pilotBody } from "../escalation/leg-body";
 import { admit, countPrompt, type PromptCount, tryReserve } from "./admit";
 import { openSink } from "./answer-sink";
 import { badRequest, GatewayError } from "./gateway-error";
+import { describeJudgement, type Looked, traceJudgement } from "./judgement";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { routeMaxTokens, withMaxTokens } from "./route-defaults";
@@ -36,9 +40,9 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
   const judged = await askPilot(gw, x, view, maxTokens);
   if ("failed" in judged) return targetInstead(judged.failed);
   const { leg, held, judgement, pilotMs } = judged;
-  const judge = describe(judgement);
-  if (judge) gw.metrics.judgeScore.observe(judge.mean_logprob);
-  x.trace.judged(judge && traceJudge(x, view, judge));
+  const judge = describeJudgement(judgement);
+  gw.metrics.judged(judge);
+  x.trace.judged(traceJudgement(x, view, judgement));
   try {
     let reason: Reason | null = judgement.outcome === "keep" ? judgement.reason : null;
     if (reason === null) {
@@ -117,9 +121,6 @@ async function answerRefused(
   await serveByTarget(gw, x, view, { count, decision: "direct", reason: "PILOT_REFUSED", fallback: false });
 }
 
-type Kept = { outcome: "keep"; reason: "CONFIDENT" | "STREAM_MODE" | "TOOL_LOOP" };
-type Looked = Exclude<Judgement, { outcome: "keep" }> | (Kept & { evidence?: { mean: number; min: number } });
-
 interface Judged {
   leg: Leg;
   /** What was held back while the judge looked. */
@@ -136,7 +137,9 @@ async function askPilot(
 ): Promise<Judged | { failed: EngineError }> {
   const { generation, signal } = x;
   const caller = withMaxTokens(generation, maxTokens);
-  const body = pilotBody(caller, generation.endpoint, view.pair.pilot, gw.salts.native(x.tenant.id));
+  const body = pilotBody(caller, generation.endpoint, view.pair.pilot, gw.salts.native(x.tenant.id), {
+    margins: view.route.judge.table !== undefined && readsMargins(view.route.judge.table),
+  });
   const asked = performance.now();
   let leg: Leg | null = null;
   try {
@@ -167,20 +170,20 @@ async function hold(
   const holds = effectiveSettings(route, x.tenant);
   const mode = loop ? "stream" : holds.streaming.value;
   x.trace.holdsBack(mode);
-  const back = new HoldBack(mode, holds.window.value, x.generation.n);
+  const back = new HoldBack(mode, holds.window.value, x.generation.n, x.generation.wantsJson);
   const held: Chunk[] = [];
   while (!back.complete) {
     const chunk = await leg.next();
     if (chunk === null) break;
     held.push(chunk);
     for (const choice of chunk.choices) {
-      back.push(choice.index, choiceLogprobs(choice), Boolean(choice.finish_reason));
+      back.push(choice.index, choiceEvidence(choice), choice.finish_reason ?? null);
     }
   }
   if (mode === "stream") {
     return { held, judgement: { outcome: "keep", reason: loop ? "TOOL_LOOP" : "STREAM_MODE" } };
   }
-  return { held, judgement: judgeAnswers(back.evidence, effectiveThresholds(holds)) };
+  return { held, judgement: judgeAnswers(back.evidence, effectiveJudge(route, holds)) };
 }
 
 async function escalate(
@@ -211,28 +214,3 @@ async function escalate(
 }
 
 /** The nearer of the two bounds is the one that decides. */
-function traceJudge(x: Exchange, view: RouteView, judge: NonNullable<HelmAnswer["judge"]>): TraceJudge {
-  const bounds = effectiveThresholds(effectiveSettings(view.route, x.tenant));
-  return {
-    version: view.route.judge.version,
-    measure: "mean_logprob",
-    score: judge.mean_logprob,
-    threshold: bounds.mean_logprob,
-    escalate: judge.escalate,
-    label: null,
-    evidence: {
-      mean_logprob: judge.mean_logprob,
-      min_logprob: judge.min_logprob,
-      min_logprob_threshold: bounds.min_logprob,
-    },
-  };
-}
-
-function describe(judgement: Looked): HelmAnswer["judge"] {
-  if (judgement.outcome === "no_evidence" || !judgement.evidence) return null;
-  return {
-    mean_logprob: judgement.evidence.mean,
-    min_logprob: judgement.evidence.min,
-    escalate: judgement.outcome === "escalate",
-  };
-}

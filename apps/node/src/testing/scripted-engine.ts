@@ -4,7 +4,8 @@ import type { JsonBody } from "../engine/engine-client";
 
 /** TEST DOUBLE. An engine that says what a test tells it to: only for failures a real engine cannot be asked for. */
 export interface Script {
-  tokens: { text: string; logprob: number | null }[];
+  /** `rival` is the log-probability of the next likeliest token, told where the two likeliest are asked for. */
+  tokens: { text: string; logprob: number | null; rival?: number }[];
   /** What the engine reports of staging or transfer. */
   report?: JsonBody;
   /** Whether the report comes with the first token, or only at the end. */
@@ -157,15 +158,30 @@ function chunkChoice(
   body: JsonBody,
 ): JsonBody {
   const wanted = chat ? body.logprobs === true : typeof body.logprobs === "number";
-  const logprobs = !wanted || token.logprob === null ? null : oneLogprob(chat, token.text, token.logprob);
+  const asked = Number(chat ? body.top_logprobs : body.logprobs) || 0;
+  const logprobs = !wanted || token.logprob === null ? null : oneLogprob(chat, token, token.logprob, asked);
   const text = chat ? { delta: { content: token.text } } : { text: token.text };
   return { index, ...text, logprobs, finish_reason: last ? "stop" : null };
 }
 
-function oneLogprob(chat: boolean, token: string, logprob: number): JsonBody {
+function oneLogprob(
+  chat: boolean,
+  token: Script["tokens"][number],
+  logprob: number,
+  asked: number,
+): JsonBody {
+  const told = token.rival === undefined ? 0 : asked;
+  const top = [
+    { token: token.text, logprob, bytes: null },
+    { token: "rival", logprob: token.rival, bytes: null },
+  ].slice(0, told);
   return chat
-    ? { content: [{ token, logprob, bytes: null, top_logprobs: [] }] }
-    : { token_logprobs: [logprob], tokens: [token] };
+    ? { content: [{ token: token.text, logprob, bytes: null, top_logprobs: top }] }
+    : {
+        token_logprobs: [logprob],
+        tokens: [token.text],
+        top_logprobs: [Object.fromEntries(top.map((one) => [one.token, one.logprob]))],
+      };
 }
 
 function wholeChoice(chat: boolean, script: Script): JsonBody {
