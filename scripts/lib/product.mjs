@@ -91,8 +91,10 @@ class Product {
     };
     if (this.wanted.console)
       early(
-        this.bring(programs.consoleProgram({ ports, controlPlaneUrl, dev: this.dev }), 120, () =>
-          answers(`${consoleUrl}/icon.svg`),
+        this.bring(
+          programs.consoleProgram({ ports, controlPlaneUrl, secrets: this.secrets, dev: this.dev }),
+          120,
+          () => answers(`${consoleUrl}/icon.svg`),
         ),
       );
 

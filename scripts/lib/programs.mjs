@@ -55,13 +55,13 @@ export function controlPlaneProgram({
         .map(([kind, token]) => `${kind}:${token}`)
         .join(","),
       HELM_SEED: seed,
-      // The console beside it passes browsers' requests on and says whose they are.
-      HELM_TRUSTED_PROXIES: process.env.HELM_TRUSTED_PROXIES ?? "127.0.0.1,::1",
+      // The console beside it passes browsers' requests on and says whose they are; who else is on this machine cannot.
+      HELM_CONSOLE_SECRET: secrets.consoleSecret,
     },
   };
 }
 
-export function consoleProgram({ ports, controlPlaneUrl, dev }) {
+export function consoleProgram({ ports, controlPlaneUrl, secrets, dev }) {
   return {
     name: "console",
     args: [
@@ -78,6 +78,7 @@ export function consoleProgram({ ports, controlPlaneUrl, dev }) {
     watchesLauncher: true,
     env: {
       HELM_CONTROL_URL: controlPlaneUrl,
+      HELM_CONSOLE_SECRET: secrets.consoleSecret,
       NODE_ENV: dev ? "development" : "production",
       NEXT_TELEMETRY_DISABLED: "1",
     },

@@ -8,6 +8,7 @@ export function ensureSecrets(stateDir) {
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
   const secrets = {
     authSecret: known.authSecret ?? randomBytes(32).toString("base64url"),
+    consoleSecret: known.consoleSecret ?? randomBytes(32).toString("base64url"),
     setupToken: known.setupToken ?? randomBytes(18).toString("base64url"),
   };
   if (JSON.stringify(secrets) !== JSON.stringify(known)) {

@@ -92,6 +92,11 @@ const Environment = z
       .optional(),
     HELM_BODY_MS: z.coerce.number().int().min(100).default(60_000),
     HELM_UPLOAD_STALL_MS: z.coerce.number().int().min(100).default(60_000),
+    /** Shared with the console: who brings it is the console, and says whose request it passes on. */
+    HELM_CONSOLE_SECRET: z
+      .string()
+      .regex(/^[\x21-\x7e]{32,512}$/, "HELM_CONSOLE_SECRET must be 32 to 512 visible ASCII characters.")
+      .optional(),
     /** Proxies whose X-Forwarded-For is believed, by address. */
     HELM_TRUSTED_PROXIES: z
       .string()
@@ -169,6 +174,7 @@ export interface Config {
   bodyMs: number;
   uploadStallMs: number;
   uploadBytesPerSecond: number;
+  consoleSecret: string | undefined;
   trustedProxies: string[];
 }
 
@@ -218,6 +224,7 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     bodyMs: env.HELM_BODY_MS,
     uploadStallMs: env.HELM_UPLOAD_STALL_MS,
     uploadBytesPerSecond: env.HELM_UPLOAD_BYTES_PER_SECOND,
+    consoleSecret: env.HELM_CONSOLE_SECRET,
     trustedProxies: env.HELM_TRUSTED_PROXIES,
   };
 }

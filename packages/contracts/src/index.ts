@@ -5,6 +5,7 @@ export * from "./calibration-event";
 export * from "./calibration-options";
 export * from "./calibration-result";
 export * from "./conflict";
+export * from "./console-hop";
 export * from "./console-socket";
 export * from "./corpus-facts";
 export * from "./corpus-name";

@@ -1,4 +1,5 @@
 import type { Context } from "../context";
+import { addressBlock } from "./address-block";
 import { countTry, type Limit } from "./rate-limit";
 
 const USUAL: Limit = { max: 30, windowMs: 60_000 };
@@ -9,5 +10,5 @@ const LIMITS: Record<string, Limit> = { "setup.createAdministrator": { max: 10, 
  * transaction: a refused try must stay counted, and must hold no connection while it waits to be. Errors: RATE_LIMITED.
  */
 export async function countPublicTry(ctx: Context, path: string): Promise<void> {
-  await countTry(ctx.services.db, `public:${path}:${ctx.address}`, LIMITS[path] ?? USUAL);
+  await countTry(ctx.services.db, `public:${path}:${addressBlock(ctx.address)}`, LIMITS[path] ?? USUAL);
 }

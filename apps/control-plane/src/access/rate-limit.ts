@@ -10,8 +10,14 @@ export interface Limit {
 
 const LONGEST_WINDOW_MS = 60 * 60_000;
 
-/** A fixed window kept in the database, so that several control planes count together. */
-export async function countTry(db: Db, key: string, limit: Limit): Promise<void> {
+/** A try that was counted, in the window that it fell into. */
+export interface Try {
+  key: string;
+  since: bigint;
+}
+
+/** A fixed window kept in the database, so that several control planes count together. Errors: RATE_LIMITED. */
+export async function countTry(db: Db, key: string, limit: Limit): Promise<Try> {
   const now = Date.now();
   const rows = await db.$queryRaw<{ count: number; last_request: bigint }[]>`
     INSERT INTO "rate_limit" ("id", "key", "count", "last_request")
@@ -21,15 +27,17 @@ export async function countTry(db: Db, key: string, limit: Limit): Promise<void>
       "last_request" = CASE WHEN "rate_limit"."last_request" < ${now - limit.windowMs} THEN ${now} ELSE "rate_limit"."last_request" END
     RETURNING "count", "last_request"`;
   const row = rows[0];
-  if (!row || row.count <= limit.max) return;
-  throw limited(Number(row.last_request) + limit.windowMs - now);
+  const since = row?.last_request ?? BigInt(now);
+  if (!row || row.count <= limit.max) return { key, since };
+  throw limited(Number(since) + limit.windowMs - now);
 }
 
-/** Whether a further try would be let in, counting none. Errors: RATE_LIMITED. */
-export async function requireRoom(db: Db, key: string, limit: Limit): Promise<void> {
-  const row = await db.rateLimit.findUnique({ where: { key } });
-  const left = row ? Number(row.lastRequest) + limit.windowMs - Date.now() : 0;
-  if (row && left > 0 && row.count >= limit.max) throw limited(left);
+/** Uncounts, where the window is still the same. */
+export async function giveBack(db: Db, tries: Try[]): Promise<void> {
+  for (const { key, since } of tries) {
+    const where = { key, lastRequest: since, count: { gt: 0 } };
+    await db.rateLimit.updateMany({ where, data: { count: { decrement: 1 } } });
+  }
 }
 
 /** Counts that no window needs any more. */

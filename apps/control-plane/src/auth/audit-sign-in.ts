@@ -1,4 +1,5 @@
 import type { Db } from "@helm/db";
+import { addressBlock } from "../access/address-block";
 import { countTry } from "../access/rate-limit";
 import { ADDRESS_HEADER, REQUEST_ID_HEADER } from "./own-headers";
 
@@ -40,7 +41,7 @@ export async function noteFailedSignIn(
   { email, limited, headers }: { email: string; limited: boolean; headers: Headers | undefined },
 ): Promise<void> {
   const address = headers?.get(ADDRESS_HEADER) ?? "unknown";
-  const bounded = await countTry(db, `audit-sign-in:${address}`, FROM_ONE)
+  const bounded = await countTry(db, `audit-sign-in:${addressBlock(address)}`, FROM_ONE)
     .then(() => countTry(db, "audit-sign-in", FROM_ALL))
     .then(
       () => true,

@@ -1,16 +1,15 @@
 import { apiKey } from "@better-auth/api-key";
-import { HelmError, PASSWORD_LENGTH, TOKEN_DAYS, TOKEN_PREFIX } from "@helm/contracts";
+import { PASSWORD_LENGTH, TOKEN_DAYS, TOKEN_PREFIX } from "@helm/contracts";
 import type { Db } from "@helm/db";
 import { betterAuth } from "better-auth";
 import { prismaAdapter } from "better-auth/adapters/prisma";
-import { APIError, createAuthMiddleware } from "better-auth/api";
+import { APIError } from "better-auth/api";
 import { bearer } from "better-auth/plugins";
 import type { Config } from "../config";
 import type { Hub } from "../hub";
 import type { Log } from "../logging";
-import { auditSession, noteFailedSignIn } from "./audit-sign-in";
+import { auditSession } from "./audit-sign-in";
 import { ADDRESS_HEADER } from "./own-headers";
-import { countFailedSignIn, requireFewFailures } from "./sign-in-limits";
 
 /** Sessions of people: password and e-mail, no sign-up (accounts come by setup token and by invitation). */
 export function createAuth({ config, db, hub, log }: { config: Config; db: Db; hub: Hub; log: Log }) {
@@ -43,19 +42,6 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
       defaultCookieAttributes: { httpOnly: true, sameSite: "lax" },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: { generateId: "uuid" },
-    },
-    hooks: {
-      before: createAuthMiddleware(async (ctx) => {
-        if (ctx.path !== "/sign-in/email" || !config.authRateLimit) return;
-        await requireFewFailures(db, emailOf(ctx.body)).catch(asApiError);
-      }),
-      after: createAuthMiddleware(async (ctx) => {
-        if (ctx.path !== "/sign-in/email" || !(ctx.context.returned instanceof APIError)) return;
-        const email = emailOf(ctx.body);
-        const limited = ctx.context.returned.statusCode === 429;
-        if (config.authRateLimit && !limited) await countFailedSignIn(db, email);
-        await noteFailedSignIn(db, { email, limited, headers: ctx.headers });
-      }),
     },
     databaseHooks: {
       session: {
@@ -102,21 +88,6 @@ export function createAuth({ config, db, hub, log }: { config: Config; db: Db; h
       log: (level, message) => authLog[level === "error" ? "warn" : "debug"](message),
     },
   });
-}
-
-function emailOf(body: unknown): string {
-  const { email } = (body ?? {}) as { email?: unknown };
-  return typeof email === "string" ? email.toLowerCase().slice(0, 200) : "";
-}
-
-function asApiError(thrown: unknown): never {
-  if (!(thrown instanceof HelmError)) throw thrown;
-  const seconds = Math.ceil(Number(thrown.details.retryAfterMs) / 1000);
-  throw new APIError(
-    "TOO_MANY_REQUESTS",
-    { code: thrown.code, message: thrown.userMessage },
-    { "Retry-After": String(seconds) },
-  );
 }
 
 export type Auth = ReturnType<typeof createAuth>;

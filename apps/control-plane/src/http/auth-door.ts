@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { HelmError } from "@helm/contracts";
+import { addressBlock } from "../access/address-block";
 import { countTry, type Limit } from "../access/rate-limit";
 import type { Services } from "../context";
 
@@ -11,7 +12,8 @@ const SIGN_IN: Limit = { max: 20, windowMs: 60_000 };
  * What is open of better-auth. Its other routes would make accounts, sessions and tokens past our roles and our audit:
  * for those there are verbs of our own.
  */
-export const AUTH_ROUTES: ReadonlySet<string> = new Set(["POST /sign-in/email", "POST /sign-out"]);
+export const SIGN_IN_PATH = "/sign-in/email";
+export const AUTH_ROUTES: ReadonlySet<string> = new Set([`POST ${SIGN_IN_PATH}`, "POST /sign-out"]);
 
 /** Lets through what is open, of a bounded size and so often. Errors: NOT_FOUND, BAD_REQUEST, RATE_LIMITED. */
 export async function guardAuthDoor(
@@ -27,6 +29,7 @@ export async function guardAuthDoor(
   if (unstated || Number(req.headers["content-length"] ?? 0) > BODY_BYTES)
     throw new HelmError("BAD_REQUEST", "The body is too large.");
   if (!config.authRateLimit) return;
-  await countTry(db, `auth:${address}`, ANY);
-  if (route === "POST /sign-in/email") await countTry(db, `sign-in:${address}`, SIGN_IN);
+  const from = addressBlock(address);
+  await countTry(db, `auth:${from}`, ANY);
+  if (route === `POST ${SIGN_IN_PATH}`) await countTry(db, `sign-in:${from}`, SIGN_IN);
 }

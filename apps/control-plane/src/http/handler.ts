@@ -8,13 +8,14 @@ import { requireRole } from "../access/scopes";
 import type { Auth } from "../auth/auth";
 import { readCaller } from "../auth/caller";
 import { ADDRESS_HEADER, REQUEST_ID_HEADER } from "../auth/own-headers";
+import { signIn } from "../auth/sign-in";
 import type { Context, Services } from "../context";
 import { requireDatabase } from "../health/database";
 import { authenticateHost, bearerOf } from "../host/authenticate";
 import { appRouter } from "../router";
 import { outsideTransaction } from "../transaction";
 import { toHelmError, toTrpcError } from "../trpc/errors";
-import { guardAuthDoor } from "./auth-door";
+import { guardAuthDoor, SIGN_IN_PATH } from "./auth-door";
 import { boundBody } from "./bound-body";
 import { callerAddress, toHeaders } from "./caller";
 import { type Endpoint, matchEndpoint } from "./endpoint";
@@ -48,7 +49,8 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
     onError: () => {},
   });
   const authHandler = toNodeHandler(async (request: globalThis.Request) => {
-    const response = await auth.handler(request);
+    const isSignIn = new URL(request.url).pathname.endsWith(SIGN_IN_PATH);
+    const response = await (isSignIn ? signIn(services, auth, request) : auth.handler(request));
     // The library hides why it failed, and calls a sign-out done that ended nothing: a database that is away is told of.
     await requireDatabase(services);
     return response;
@@ -57,7 +59,7 @@ export function createHandler(services: Services, auth: Auth, endpoints: Endpoin
   return (incoming: IncomingMessage, res: ServerResponse): void => {
     const req = incoming as Request;
     req.requestId = randomUUID();
-    req.address = callerAddress(req, services.config.trustedProxies);
+    req.address = callerAddress(req, services.config);
     setSecurityHeaders(res);
     res.setHeader("x-request-id", req.requestId);
     const found = matchEndpoint(endpoints, req.method ?? "GET", pathOf(req));

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { CONSOLE_SECRET_HEADER } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig, redactConfig } from "../config";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
@@ -121,34 +122,49 @@ describe("the metrics", () => {
 });
 
 describe("a forwarded address", () => {
-  const from = (remoteAddress: string, forwarded?: string) =>
-    ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
+  const from = (remoteAddress: string, forwarded?: string, secret?: string) =>
+    ({
+      socket: { remoteAddress },
+      headers: { "x-forwarded-for": forwarded, [CONSOLE_SECRET_HEADER]: secret },
+    }) as unknown as IncomingMessage;
+  const required = { DATABASE_URL: "postgresql://a@b/c", HELM_AUTH_SECRET: "s".repeat(32) };
+  const CONSOLE = "the console's secret of this installation".replaceAll(" ", "-");
 
   it("is believed from nobody by default, loopback included", () => {
-    const { trustedProxies } = readConfig({
-      DATABASE_URL: "postgresql://a@b/c",
-      HELM_AUTH_SECRET: "s".repeat(32),
-    });
     for (const remote of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1"])
-      expect(callerAddress(from(remote, "203.0.113.9"), trustedProxies)).toBe(remote.replace("::ffff:", ""));
+      for (const secret of [undefined, "", "undefined"])
+        expect(callerAddress(from(remote, "203.0.113.9", secret), readConfig(required))).toBe(
+          remote.replace("::ffff:", ""),
+        );
+  });
+
+  it("is believed from the console, which proves itself, and only what it wrote", () => {
+    const config = readConfig({ ...required, HELM_CONSOLE_SECRET: CONSOLE });
+    expect(callerAddress(from("127.0.0.1", "203.0.113.9", CONSOLE), config)).toBe("203.0.113.9");
+    expect(callerAddress(from("10.0.0.7", "1.1.1.1, 203.0.113.9", CONSOLE), config)).toBe("203.0.113.9");
+    // Forged through the console: what it adds stands at the end.
+    expect(callerAddress(from("127.0.0.1", "1.1.1.1, 127.0.0.1", CONSOLE), config)).toBe("127.0.0.1");
+    for (const wrong of [undefined, "", CONSOLE.slice(1), `${CONSOLE}x`])
+      expect(callerAddress(from("127.0.0.1", "203.0.113.9", wrong), config)).toBe("127.0.0.1");
+    expect(() => readConfig({ ...required, HELM_CONSOLE_SECRET: "short" })).toThrow(/HELM_CONSOLE_SECRET/);
   });
 
   it("is believed from a configured proxy, back to the first that is none", () => {
-    const trusted = ["127.0.0.1", "10.0.0.2"];
-    expect(callerAddress(from("::ffff:127.0.0.1", "203.0.113.9"), trusted)).toBe("203.0.113.9");
-    expect(callerAddress(from("127.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2"), trusted)).toBe("203.0.113.9");
-    expect(callerAddress(from("192.0.2.1", "203.0.113.9"), trusted)).toBe("192.0.2.1");
-    expect(callerAddress(from("127.0.0.1", "not an address"), trusted)).toBe("127.0.0.1");
-    expect(callerAddress(from("127.0.0.1"), trusted)).toBe("127.0.0.1");
-    expect(callerAddress(from("127.0.0.1", "127.0.0.1"), trusted)).toBe("127.0.0.1");
+    const config = { consoleSecret: CONSOLE, trustedProxies: ["127.0.0.1", "10.0.0.2"] };
+    expect(callerAddress(from("::ffff:127.0.0.1", "203.0.113.9"), config)).toBe("203.0.113.9");
+    expect(callerAddress(from("127.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2"), config)).toBe("203.0.113.9");
+    expect(callerAddress(from("127.0.0.1", "203.0.113.9, 10.0.0.2", CONSOLE), config)).toBe("203.0.113.9");
+    expect(callerAddress(from("192.0.2.1", "203.0.113.9"), config)).toBe("192.0.2.1");
+    expect(callerAddress(from("127.0.0.1", "not an address"), config)).toBe("127.0.0.1");
+    expect(callerAddress(from("127.0.0.1"), config)).toBe("127.0.0.1");
+    expect(callerAddress(from("127.0.0.1", "127.0.0.1"), config)).toBe("127.0.0.1");
   });
 
   it("comes from addresses, not from names", () => {
-    const env = { DATABASE_URL: "postgresql://a@b/c", HELM_AUTH_SECRET: "s".repeat(32) };
-    expect(() => readConfig({ ...env, HELM_TRUSTED_PROXIES: "proxy.example" })).toThrow(
+    expect(() => readConfig({ ...required, HELM_TRUSTED_PROXIES: "proxy.example" })).toThrow(
       /HELM_TRUSTED_PROXIES/,
     );
-    expect(readConfig({ ...env, HELM_TRUSTED_PROXIES: "10.0.0.1, ::1" }).trustedProxies).toEqual([
+    expect(readConfig({ ...required, HELM_TRUSTED_PROXIES: "10.0.0.1, ::1" }).trustedProxies).toEqual([
       "10.0.0.1",
       "::1",
     ]);

@@ -1,5 +1,6 @@
 import { HelmError } from "@helm/contracts";
 import type { Actor } from "../access/actor";
+import { addressBlock } from "../access/address-block";
 import { countTry, type Limit } from "../access/rate-limit";
 import type { Auth } from "../auth/auth";
 import type { Services } from "../context";
@@ -23,7 +24,7 @@ export async function readToken(
   const over = row?.expiresAt && row.expiresAt <= new Date();
   try {
     if (!row || row.revokedAt || !row.enabled || over || row.user.disabledAt) {
-      if (config.authRateLimit) await countTry(db, `token-miss:${address}`, MISSES);
+      if (config.authRateLimit) await countTry(db, `token-miss:${addressBlock(address)}`, MISSES);
       throw unusable();
     }
     if (config.authRateLimit) await countTry(db, `token:${row.id}`, USE);
