@@ -76,3 +76,18 @@ it("says since when a run waits for its reason, and not anew when a figure in it
   expect(second.waitingReason).toContain("2.9 GiB");
   expect(second.waitingSince).toEqual(first.waitingSince);
 });
+
+it("goes by when a run was created: one brought later stands where it belongs, also page by page", async () => {
+  const cleared = await control.db.calibration.findUniqueOrThrow({ where: { id: runs.cleared } });
+  const older = new Date(cleared.createdAt.getTime() - 86_400_000);
+  for (const id of [runs.cancelled, runs.below])
+    await control.db.calibration.update({ where: { id }, data: { createdAt: older } });
+  const list = (cursor?: string | null) => control.as("viewer").calibration.list({ limit: 1, cursor });
+  const seen: string[] = [];
+  for (let page = await list(); ; page = await list(page.nextCursor)) {
+    seen.push(...page.rows.map(({ id }) => id));
+    if (!page.nextCursor) break;
+  }
+  // Two of the same moment: the later id first.
+  expect(seen).toEqual([runs.queued, runs.cleared, runs.cancelled, runs.below]);
+});

@@ -1,4 +1,5 @@
 import { CalibrationState, CorpusFacts, HelmError, LayerFit, Verdict } from "@helm/contracts";
+import type { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { databaseNow } from "../database-clock";
@@ -28,25 +29,34 @@ async function readAt(ctx: Context): Promise<ReadAt> {
   return { now: await databaseNow(ctx.db), cancelForceMs: ctx.services.config.cancelForceMs };
 }
 
-/** Newest first; ids grow with time, so an id is the cursor. */
+/** Newest first by creation: an imported run's id is younger than the run. The cursor is the last row's id. */
 export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListCalibrationsInput>>) {
   const { pairId, states, verdict, startedBy, since, until, cursor } = input;
+  const last = cursor
+    ? await ctx.db.calibration.findUnique({ where: { id: cursor }, select: { id: true, createdAt: true } })
+    : null;
+  if (cursor && !last) return { rows: [], nextCursor: null };
   const found = await ctx.db.calibration.findMany({
     where: {
       pairId,
       verdict,
       startedBy,
       ...(states ? { state: { in: states } } : {}),
-      ...(since || until ? { createdAt: { gte: since, lt: until } } : {}),
-      ...(cursor ? { id: { lt: cursor } } : {}),
+      AND: [{ createdAt: { gte: since, lt: until } }, after(last)],
     },
     include: forRow,
-    orderBy: { id: "desc" },
+    orderBy: [{ createdAt: "desc" }, { id: "desc" }],
     take: input.limit + 1,
   });
   const at = await readAt(ctx);
   const rows = found.slice(0, input.limit).map((row) => calibrationRow(row, at));
   return { rows, nextCursor: found.length > input.limit ? (rows.at(-1)?.id ?? null) : null };
+}
+
+function after(last: { id: string; createdAt: Date } | null): Prisma.CalibrationWhereInput {
+  if (!last) return {};
+  const { id, createdAt } = last;
+  return { createdAt: { lte: createdAt }, OR: [{ createdAt: { lt: createdAt } }, { id: { lt: id } }] };
 }
 
 /** Everyone who ever started one, for the filter. */
