@@ -1,116 +1,241 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AdmissionGate } from "./admission-gate";
-import { FairQueue } from "./fair-queue";
+import { type Admission, AdmissionGate } from "./admission-gate";
+import type { Shortfall } from "./refusal";
+import { VirtualClock } from "./testing/virtual-clock";
+import { TICKET_GRACE_MS } from "./ticket-book";
 
-const tick = () => new Promise((resolve) => setImmediate(resolve));
+const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("the fair queue", () => {
-  it("keeps order within a tenant and lets no tenant wait for more than one turn of each other", () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 40 }), (tenants) => {
-        const queue = new FairQueue<{ tenant: string; n: number }>();
-        tenants.forEach((tenant, n) => {
-          queue.push(tenant, { tenant, n });
-        });
-        const out: { tenant: string; n: number }[] = [];
-        for (let next = queue.shift(); next; next = queue.shift()) out.push(next);
-        expect(out).toHaveLength(tenants.length);
-        for (const tenant of ["a", "b", "c"]) {
-          const own = out.filter((entry) => entry.tenant === tenant).map((entry) => entry.n);
-          expect(own).toEqual([...own].sort((x, y) => x - y));
-          const places = out.flatMap((entry, at) => (entry.tenant === tenant ? [at] : []));
-          places.forEach((place, at) => {
-            expect(place - (places[at - 1] ?? -1)).toBeLessThanOrEqual(3);
-          });
-        }
-      }),
-    );
+function room(capacity: number, maxWaiting = 100) {
+  const clock = new VirtualClock();
+  return { clock, gate: new AdmissionGate(capacity, maxWaiting, clock) };
+}
+
+async function admitted(pending: Promise<Admission>) {
+  const admission = await pending;
+  if (admission.outcome !== "admitted") throw new Error(`${admission.outcome} where there was room`);
+  return admission.reservation;
+}
+
+async function refused(pending: Promise<Admission>): Promise<Shortfall> {
+  const admission = await pending;
+  if (admission.outcome !== "refused") throw new Error(`${admission.outcome} where a refusal was due`);
+  return admission.shortfall;
+}
+
+/** What has settled by now. */
+function watch(pending: Promise<Admission>) {
+  const seen: { admission: Admission | null } = { admission: null };
+  void pending.then((admission) => {
+    seen.admission = admission;
   });
-});
+  return seen;
+}
 
 describe("the admission gate", () => {
   it("admits, queues, and hands freed bytes to who waits", async () => {
-    const gate = new AdmissionGate(100, 4);
-    const first = await gate.admit({ tenant: "a", bytes: 80, deadlineMs: 0 });
-    if (first.outcome !== "admitted") throw new Error("there was room");
+    const { gate, clock } = room(100);
+    const first = await admitted(gate.admit({ tenant: "a", bytes: 80, deadlineMs: 0 }));
     const second = gate.admit({ tenant: "b", bytes: 50, deadlineMs: 1_000 });
-    await tick();
     expect(gate.waiting).toBe(1);
-    first.reservation.release();
-    expect((await second).outcome).toBe("admitted");
+    clock.pass(400);
+    first.release();
+    expect(await second).toMatchObject({ outcome: "admitted", waited_ms: 400 });
     expect(gate.available).toBe(50);
   });
 
   it("refuses with exact numbers when the deadline passes", async () => {
-    const gate = new AdmissionGate(100, 4);
+    const { gate, clock } = room(100);
     await gate.admit({ tenant: "a", bytes: 80, deadlineMs: 0 });
-    const late = await gate.admit({ tenant: "a", bytes: 50, deadlineMs: 15 });
-    expect(late).toMatchObject({
-      outcome: "refused",
-      shortfall: { code: "kv_memory_short", needed_bytes: 50, available_bytes: 20, shortfall_bytes: 30 },
+    const late = gate.admit({ tenant: "a", bytes: 50, deadlineMs: 15 });
+    clock.pass(15);
+    expect(await refused(late)).toMatchObject({
+      code: "kv_memory_short",
+      needed_bytes: 50,
+      available_bytes: 20,
+      shortfall_bytes: 30,
+      never_fits: false,
     });
     expect(gate.waiting).toBe(0);
   });
 
-  it("says at once that something can never fit", async () => {
-    const gate = new AdmissionGate(100, 4);
-    expect(await gate.admit({ tenant: "a", bytes: 101, deadlineMs: 60_000 })).toMatchObject({
-      outcome: "refused",
-      shortfall: { code: "never_fits", never_fits: true, shortfall_bytes: 1 },
+  it("says at once that something can never fit, and gives no ticket for it", async () => {
+    const { gate } = room(100);
+    expect(await refused(gate.admit({ tenant: "a", bytes: 101, deadlineMs: 60_000 }))).toMatchObject({
+      code: "never_fits",
+      never_fits: true,
+      shortfall_bytes: 1,
+      ticket: null,
     });
   });
 
   it("lets a client that went away leave at once, and whoever stood behind it go ahead", async () => {
-    const gate = new AdmissionGate(100, 4);
+    const { gate, clock } = room(100);
     await gate.admit({ tenant: "a", bytes: 60, deadlineMs: 0 });
     const client = new AbortController();
     const large = gate.admit({ tenant: "a", bytes: 90, deadlineMs: 5_000, signal: client.signal });
     const small = gate.admit({ tenant: "b", bytes: 40, deadlineMs: 5_000 });
-    await tick();
     expect(gate.waiting).toBe(2);
     client.abort();
     expect((await large).outcome).toBe("gone");
     expect((await small).outcome).toBe("admitted");
+    expect(clock.pending).toBe(0);
   });
 
-  it("bounds the queue", async () => {
-    const gate = new AdmissionGate(10, 1);
-    await gate.admit({ tenant: "a", bytes: 10, deadlineMs: 0 });
-    const client = new AbortController();
-    const queued = gate.admit({ tenant: "a", bytes: 1, deadlineMs: 5_000, signal: client.signal });
-    expect((await gate.admit({ tenant: "b", bytes: 1, deadlineMs: 5_000 })).outcome).toBe("refused");
-    client.abort();
-    await queued;
-  });
-
-  it("never holds more than it has, and ends empty, whatever the load", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.record({ tenant: fc.constantFrom("a", "b"), bytes: fc.integer({ min: 1, max: 120 }) }), {
-          maxLength: 25,
-        }),
-        async (asks) => {
-          const gate = new AdmissionGate(100, 1_000);
-          const outcomes = await Promise.all(
-            asks.map(async (ask) => {
-              const admission = await gate.admit({ ...ask, deadlineMs: 10_000 });
-              expect(gate.available).toBeGreaterThanOrEqual(0);
-              if (admission.outcome === "admitted") {
-                await tick();
-                admission.reservation.release();
-              }
-              return admission.outcome;
-            }),
-          );
-          outcomes.forEach((outcome, at) => {
-            expect(outcome).toBe((asks[at]?.bytes ?? 0) > 100 ? "refused" : "admitted");
-          });
-          expect(gate.available).toBe(100);
-          expect(gate.waiting).toBe(0);
-        },
-      ),
-      { numRuns: 50 },
+  it("lets small requests flow past a large one, which waits for none that came after it", async () => {
+    const { gate } = room(100);
+    const long = await admitted(gate.admit({ tenant: "a", bytes: 60, deadlineMs: 0 }));
+    const head = watch(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 60_000 }));
+    const shorts = await Promise.all(
+      [1, 2, 3].map(() => admitted(gate.admit({ tenant: "b", bytes: 10, deadlineMs: 0 }))),
     );
+    // 40 bytes are free, yet a fourth would stand in the large one's way.
+    const fourth = watch(gate.admit({ tenant: "b", bytes: 10, deadlineMs: 60_000 }));
+    await settle();
+    expect([head.admission, fourth.admission]).toEqual([null, null]);
+    shorts[0]?.release();
+    await settle();
+    expect(fourth.admission?.outcome).toBe("admitted");
+    // The large one goes as soon as what ran before it has ended, although three small ones run.
+    long.release();
+    await settle();
+    expect(head.admission?.outcome).toBe("admitted");
+    expect(gate.available).toBe(0);
+  });
+
+  it("counts what is given back once, however often it is given", async () => {
+    const { gate } = room(100);
+    await admitted(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0 }));
+    const head = watch(gate.admit({ tenant: "a", bytes: 80, deadlineMs: 60_000 }));
+    const small = await admitted(gate.admit({ tenant: "b", bytes: 20, deadlineMs: 0 }));
+    small.release();
+    small.release();
+    expect(gate.reserved).toBe(70);
+    // Were the overtaker taken off twice, 30 bytes could pass a head that leaves 20.
+    const next = watch(gate.admit({ tenant: "b", bytes: 30, deadlineMs: 60_000 }));
+    await settle();
+    expect([head.admission, next.admission]).toEqual([null, null]);
+  });
+
+  it("bounds the queue, and a tenant that fills it gives way to one that has less of it", async () => {
+    const { gate } = room(10, 3);
+    await gate.admit({ tenant: "a", bytes: 10, deadlineMs: 0 });
+    const all = [1, 2, 3].map(() => watch(gate.admit({ tenant: "a", bytes: 1, deadlineMs: 5_000 })));
+    expect(await refused(gate.admit({ tenant: "a", bytes: 1, deadlineMs: 5_000 }))).toMatchObject({
+      available_bytes: 0,
+    });
+    const other = watch(gate.admit({ tenant: "b", bytes: 1, deadlineMs: 5_000 }));
+    await settle();
+    expect(all.map((one) => one.admission?.outcome)).toEqual([undefined, undefined, "refused"]);
+    expect(other.admission).toBeNull();
+    expect(gate.waiting).toBe(3);
+  });
+
+  it("refuses who waits for more than a smaller measurement leaves", async () => {
+    const { gate } = room(100);
+    await gate.admit({ tenant: "a", bytes: 80, deadlineMs: 0 });
+    const large = gate.admit({ tenant: "a", bytes: 90, deadlineMs: 5_000 });
+    gate.measure(85);
+    expect(await refused(large)).toMatchObject({ never_fits: true, available_bytes: 85 });
+  });
+});
+
+describe("a ticket", () => {
+  async function refusedOnce(capacity = 100, needed = 70) {
+    const { gate, clock } = room(capacity);
+    const long = await admitted(gate.admit({ tenant: "x", bytes: 60, deadlineMs: 0 }));
+    const late = gate.admit({ tenant: "a", bytes: needed, deadlineMs: 10 });
+    clock.pass(10);
+    const { ticket, retry_after_ms } = await refused(late);
+    if (ticket === null) throw new Error("a place was to be kept");
+    return { gate, clock, long, ticket, retryMs: retry_after_ms };
+  }
+
+  it("keeps the room: what was promised to fit, fits, whoever comes in between", async () => {
+    const { gate, clock, long, ticket, retryMs } = await refusedOnce();
+    const crowd = Array.from({ length: 20 }, () =>
+      watch(gate.admit({ tenant: "b", bytes: 10, deadlineMs: 120_000 })),
+    );
+    await settle();
+    expect(crowd.filter((one) => one.admission !== null)).toHaveLength(3);
+    long.release();
+    await settle();
+    expect(crowd.filter((one) => one.admission !== null)).toHaveLength(3);
+    clock.pass(retryMs);
+    const back = await gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0, ticket });
+    expect(back.outcome).toBe("admitted");
+    expect(gate.ticketsOut).toBe(0);
+  });
+
+  it("lapses after its grace, and the room goes to who waits", async () => {
+    const { gate, clock, long, ticket, retryMs } = await refusedOnce();
+    const small = watch(gate.admit({ tenant: "b", bytes: 50, deadlineMs: 120_000 }));
+    long.release();
+    await settle();
+    expect(small.admission).toBeNull();
+    clock.pass(retryMs + TICKET_GRACE_MS);
+    await settle();
+    expect(small.admission?.outcome).toBe("admitted");
+    expect(await refused(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0, ticket }))).toMatchObject({
+      available_bytes: 50,
+    });
+  });
+
+  it("is its tenant's own, good once, and for no larger request", async () => {
+    const { gate, ticket, long } = await refusedOnce();
+    await refused(gate.admit({ tenant: "b", bytes: 70, deadlineMs: 0, ticket, keepsPlace: false }));
+    await refused(gate.admit({ tenant: "a", bytes: 71, deadlineMs: 0, ticket, keepsPlace: false }));
+    expect(gate.ticketsOut).toBe(1);
+    long.release();
+    const first = await admitted(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0, ticket }));
+    await refused(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0, ticket, keepsPlace: false }));
+    first.release();
+  });
+
+  it("holds no memory for a tenant that never comes back with one", async () => {
+    const { gate, clock, long, retryMs } = await refusedOnce();
+    long.release();
+    clock.pass(retryMs + TICKET_GRACE_MS);
+    // Its trust is used up: the next ticket keeps its turn, and room that nobody uses is anybody's.
+    const again = await admitted(gate.admit({ tenant: "x", bytes: 60, deadlineMs: 0 }));
+    const late = gate.admit({ tenant: "a", bytes: 70, deadlineMs: 10 });
+    clock.pass(10);
+    const { ticket } = await refused(late);
+    expect(ticket).not.toBeNull();
+    again.release();
+    const other = await admitted(gate.admit({ tenant: "b", bytes: 100, deadlineMs: 0 }));
+    // Brought back, it stands before who came later, and has earned trust.
+    const later = watch(gate.admit({ tenant: "c", bytes: 100, deadlineMs: 60_000 }));
+    const back = watch(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 60_000, ticket }));
+    other.release();
+    await settle();
+    expect([later.admission, back.admission?.outcome]).toEqual([null, "admitted"]);
+  });
+
+  it("is given within a bound, and never to one that does without", async () => {
+    const clock = new VirtualClock();
+    const gate = new AdmissionGate(10, 100, clock, { most: 3, mostOfTenant: 2 });
+    await admitted(gate.admit({ tenant: "x", bytes: 10, deadlineMs: 0 }));
+    const ask = async (tenant: string, keepsPlace = true) =>
+      (await refused(gate.admit({ tenant, bytes: 1, deadlineMs: 0, keepsPlace }))).ticket !== null;
+    expect(await ask("a", false)).toBe(false);
+    expect([await ask("a"), await ask("a"), await ask("a")]).toEqual([true, true, false]);
+    expect([await ask("b"), await ask("b")]).toEqual([true, false]);
+  });
+});
+
+describe("the number that a refusal names", () => {
+  it("follows how long room was held for each byte", async () => {
+    const { gate, clock } = room(100);
+    for (let turn = 0; turn < 40; turn++) {
+      const one = await admitted(gate.admit({ tenant: "a", bytes: 50, deadlineMs: 0 }));
+      clock.pass(4_000);
+      one.release();
+    }
+    await admitted(gate.admit({ tenant: "a", bytes: 50, deadlineMs: 0 }));
+    await admitted(gate.admit({ tenant: "a", bytes: 25, deadlineMs: 0 }));
+    const { retry_after_ms: one } = await refused(gate.admit({ tenant: "b", bytes: 50, deadlineMs: 0 }));
+    const { retry_after_ms: both } = await refused(gate.admit({ tenant: "b", bytes: 90, deadlineMs: 0 }));
+    expect([one, both]).toEqual([2_000, 4_000]);
   });
 });

@@ -1,6 +1,9 @@
-import { FairQueue } from "./fair-queue";
+import { type Clock, systemClock } from "./clock";
 import { Ledger, type Reservation } from "./ledger";
 import { describeShortfall, type Shortfall } from "./refusal";
+import { ReleaseForecast } from "./release-forecast";
+import { type Ticket, TicketBook, type TicketLimits } from "./ticket-book";
+import { type Place, WaitingRoom } from "./waiting-room";
 
 export type Admission =
   | { outcome: "admitted"; reservation: Reservation; waited_ms: number }
@@ -14,30 +17,49 @@ export interface AdmissionAsk {
   deadlineMs: number;
   /** Aborted when the client went away: it leaves the queue at once. */
   signal?: AbortSignal;
+  /** Of an earlier refusal: its place in the queue is taken up again. */
+  ticket?: string | null;
+  /** Whether a refusal keeps a place; not for what does without instead of coming back. */
+  keepsPlace?: boolean;
 }
 
-interface Waiting {
-  ask: AdmissionAsk;
+interface Waiting extends Place {
   since: number;
+  keepsPlace: boolean;
   settle: (admission: Admission) => void;
 }
 
-const SHORTEST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 30_000;
+type Kept = Ticket & Place;
 
-/** One engine's door: a ledger, and a bounded queue in front of it. Small requests never overtake a large one. */
+const defaultTickets: TicketLimits = { most: 1_024, mostOfTenant: 64 };
+
+/**
+ * One engine's door: a ledger, and a bounded queue in front of it.
+ *
+ * Tenants take turns. Who stands at the head and does not fit yet is overtaken only by what it would leave free if it were let
+ * in: those that overtake it hold together at most `capacity - bytes` of the head. So small requests flow past a large one, and
+ * the large one waits for nobody who came to run after it stood at the head.
+ */
 export class AdmissionGate {
   private readonly ledger: Ledger;
-  private readonly queue = new FairQueue<Waiting>();
-  /** Moving average of how long reservations are held: the best guess of when room comes free. */
-  private meanHeldMs = 1_000;
+  private readonly room = new WaitingRoom<Waiting, Kept>();
+  private readonly forecast = new ReleaseForecast();
+  private readonly tickets: TicketBook;
+  private readonly kept = new Map<string, Kept>();
+  private waitingBytes = 0;
+  private granting = false;
 
   constructor(
     capacityBytes: number,
     private readonly maxWaiting: number,
-    private readonly now: () => number = Date.now,
+    private readonly clock: Clock = systemClock,
+    tickets: TicketLimits = defaultTickets,
   ) {
     this.ledger = new Ledger(capacityBytes);
+    this.tickets = new TicketBook(tickets, clock, (ticket) => {
+      this.dropKept(ticket.id);
+      this.grant();
+    });
   }
 
   get capacity(): number {
@@ -48,8 +70,17 @@ export class AdmissionGate {
     return this.ledger.available;
   }
 
+  get reserved(): number {
+    return this.ledger.reserved;
+  }
+
   get waiting(): number {
-    return this.queue.size;
+    return this.room.size;
+  }
+
+  /** Places kept for requests that were refused. */
+  get ticketsOut(): number {
+    return this.tickets.size;
   }
 
   measure(capacityBytes: number): void {
@@ -57,79 +88,176 @@ export class AdmissionGate {
     this.grant();
   }
 
+  /** Never rejects. */
   admit(ask: AdmissionAsk): Promise<Admission> {
     if (ask.signal?.aborted) return Promise.resolve({ outcome: "gone" });
-    if (ask.bytes > this.ledger.capacity) return Promise.resolve(this.refuse(ask.bytes));
-    const reservation = this.queue.size === 0 ? this.reserve(ask.bytes) : null;
-    if (reservation) return Promise.resolve({ outcome: "admitted", reservation, waited_ms: 0 });
-    if (this.queue.size >= this.maxWaiting || ask.deadlineMs <= 0) {
-      return Promise.resolve(this.refuse(ask.bytes));
+    if (ask.bytes > this.ledger.capacity) return Promise.resolve(this.refuse(ask.bytes, null));
+    const ticket = ask.ticket ? this.tickets.redeem(ask.ticket, ask.tenant, ask.bytes) : null;
+    const overtaken = (ticket && this.dropKept(ticket.id)?.overtaken) ?? { bytes: 0 };
+    if (this.room.head() === null) {
+      const reservation = this.reserve(ask.bytes, null);
+      if (reservation) return Promise.resolve({ outcome: "admitted", reservation, waited_ms: 0 });
     }
-    return this.wait(ask);
+    return this.wait(ask, ticket, overtaken);
   }
 
-  private wait(ask: AdmissionAsk): Promise<Admission> {
+  private wait(ask: AdmissionAsk, ticket: Ticket | null, overtaken: { bytes: number }): Promise<Admission> {
     return new Promise((resolve) => {
+      let settled = false;
+      let cancel: (() => void) | null = null;
+      const { tenant, bytes, keepsPlace = true } = ask;
+      const { turn, order } = ticket ?? this.room.place(tenant);
       const entry: Waiting = {
-        ask,
-        since: this.now(),
+        tenant,
+        bytes,
+        turn,
+        order,
+        overtaken,
+        since: this.clock.now(),
+        keepsPlace,
         settle: (admission) => {
-          clearTimeout(timer);
+          settled = true;
+          cancel?.();
           ask.signal?.removeEventListener("abort", leave);
           resolve(admission);
         },
       };
-      const giveUp = (admission: Admission) => {
-        if (!this.queue.remove(ask.tenant, entry)) return;
-        entry.settle(admission);
-        // The one that left may have stood in front of others that fit.
+      const leave = () => {
+        this.takeOut(entry);
+        entry.settle({ outcome: "gone" });
         this.grant();
       };
-      const leave = () => giveUp({ outcome: "gone" });
-      const timer = setTimeout(() => giveUp(this.refuse(ask.bytes)), ask.deadlineMs);
-      ask.signal?.addEventListener("abort", leave, { once: true });
-      this.queue.push(ask.tenant, entry);
+      this.enter(entry);
       this.grant();
+      if (settled) return;
+      if (ask.deadlineMs <= 0) return this.turnAway(entry);
+      if (this.room.size > this.maxWaiting) this.turnAway(this.room.givesWayTo(tenant) ?? entry);
+      if (settled) return;
+      cancel = this.clock.after(ask.deadlineMs, () => this.turnAway(entry));
+      ask.signal?.addEventListener("abort", leave, { once: true });
     });
   }
 
+  private enter(entry: Waiting): void {
+    this.room.enter(entry);
+    this.waitingBytes += entry.bytes;
+  }
+
+  private takeOut(entry: Waiting): void {
+    this.room.leave(entry);
+    this.waitingBytes -= entry.bytes;
+  }
+
+  /** Refuses one that waits; who stood behind it may fit. */
+  private turnAway(entry: Waiting): void {
+    this.takeOut(entry);
+    entry.settle(this.refuse(entry.bytes, entry.keepsPlace ? entry : null));
+    this.grant();
+  }
+
+  /** Lets in whoever may go. Settling one runs no caller's code, so that nothing changes underneath. */
   private grant(): void {
-    for (let next = this.queue.peek(); next; next = this.queue.peek()) {
-      if (next.ask.bytes > this.ledger.capacity) {
-        this.queue.shift();
-        next.settle(this.refuse(next.ask.bytes));
-        continue;
-      }
-      const reservation = this.reserve(next.ask.bytes);
-      if (!reservation) return;
-      this.queue.shift();
-      next.settle({ outcome: "admitted", reservation, waited_ms: this.now() - next.since });
+    if (this.granting) return;
+    this.granting = true;
+    try {
+      while (this.grantOne());
+    } finally {
+      this.granting = false;
     }
   }
 
-  private reserve(bytes: number): Reservation | null {
+  private grantOne(): boolean {
+    const head = this.room.head();
+    if (head === null) return false;
+    if (("request" in head ? head.request : head.ticket).bytes > this.ledger.capacity) {
+      this.dropImpossible(head);
+      return true;
+    }
+    if ("request" in head && head.request.bytes <= this.ledger.available) {
+      this.room.advance(head.request);
+      return this.letIn(head.request, null);
+    }
+    const first = "request" in head ? head.request : head.ticket;
+    const { available, capacity } = this.ledger;
+    const spare = Math.min(available, capacity - first.bytes - first.overtaken.bytes);
+    const next = this.room.behind(first, spare);
+    return next !== undefined && this.letIn(next, first);
+  }
+
+  /** The engine was measured smaller than it was when this one came. */
+  private dropImpossible(head: { request: Waiting } | { ticket: Kept }): void {
+    if ("ticket" in head) {
+      this.dropKept(head.ticket.id);
+      return;
+    }
+    this.takeOut(head.request);
+    head.request.settle(this.refuse(head.request.bytes, null));
+  }
+
+  private letIn(entry: Waiting, overtook: Place | null): boolean {
+    const reservation = this.reserve(entry.bytes, overtook);
+    if (!reservation) return false;
+    this.takeOut(entry);
+    entry.settle({
+      outcome: "admitted",
+      reservation,
+      waited_ms: Math.max(0, this.clock.now() - entry.since),
+    });
+    return true;
+  }
+
+  private reserve(bytes: number, overtook: Place | null): Reservation | null {
     const reservation = this.ledger.reserve(bytes);
     if (!reservation) return null;
-    const since = this.now();
+    if (overtook) overtook.overtaken.bytes += bytes;
+    const released = this.forecast.hold(bytes, this.clock.now());
     let open = true;
     return {
       bytes,
       release: () => {
         if (!open) return;
         open = false;
-        this.meanHeldMs += 0.2 * (this.now() - since - this.meanHeldMs);
+        released(this.clock.now());
+        if (overtook) overtook.overtaken.bytes -= bytes;
         reservation.release();
         this.grant();
       },
     };
   }
 
-  private refuse(bytes: number): Admission {
-    const retry = Math.round(Math.min(LONGEST_RETRY_MS, Math.max(SHORTEST_RETRY_MS, this.meanHeldMs)));
+  private refuse(bytes: number, place: Waiting | null): Admission {
     const { available, capacity } = this.ledger;
+    const retryAfterMs = this.forecast.retryMs(this.waitingBytes + bytes - available, this.clock.now());
+    const ticket = place && bytes <= capacity ? this.keepPlace(place, retryAfterMs) : null;
     return {
       outcome: "refused",
-      shortfall: describeShortfall(bytes, available, capacity, retry, new Date(this.now())),
+      shortfall: describeShortfall({
+        needed: bytes,
+        available,
+        capacity,
+        retryAfterMs,
+        ticket,
+        measuredAt: this.clock.date(),
+      }),
     };
+  }
+
+  private keepPlace({ tenant, bytes, turn, order, overtaken }: Waiting, retryAfterMs: number): string | null {
+    const ticket = this.tickets.issue({ tenant, bytes, turn, order }, retryAfterMs);
+    if (!ticket) return null;
+    if (ticket.holds) {
+      const kept: Kept = { ...ticket, overtaken };
+      this.kept.set(ticket.id, kept);
+      this.room.keep(kept);
+    }
+    return ticket.id;
+  }
+
+  private dropKept(id: string): Kept | undefined {
+    const kept = this.kept.get(id);
+    if (!kept) return undefined;
+    this.kept.delete(id);
+    this.room.drop(kept);
+    return kept;
   }
 }

@@ -1,4 +1,4 @@
 export * from "./admission-gate";
-export * from "./fair-queue";
+export * from "./clock";
 export * from "./ledger";
 export * from "./refusal";

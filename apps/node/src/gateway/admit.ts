@@ -1,4 +1,4 @@
-import type { Admission, Reservation } from "@helm/admission";
+import type { Admission, AdmissionAsk, Reservation } from "@helm/admission";
 import { EngineError } from "../engine/engine-error";
 import { cacheBytes } from "../engine/engine-facts";
 import { admissionRefused, badRequest, noCapacity } from "./gateway-error";
@@ -69,7 +69,12 @@ export async function admit(
   count: PromptCount,
   maxTokens: number,
 ): Promise<Reservation> {
-  const admission = await ask(x, model, count, maxTokens, gw.limits.admissionMs);
+  const admission = await ask(x, model, count, {
+    maxTokens,
+    deadlineMs: gw.limits.admissionMs,
+    ticket: x.ticket,
+    keepsPlace: true,
+  });
   switch (admission.outcome) {
     case "admitted":
       x.trace.waited(admission.waited_ms);
@@ -92,7 +97,7 @@ export async function tryReserve(
   maxTokens: number,
   deadlineMs: number,
 ): Promise<Reservation | null> {
-  const admission = await ask(x, model, count, maxTokens, deadlineMs);
+  const admission = await ask(x, model, count, { maxTokens, deadlineMs, ticket: null, keepsPlace: false });
   return admission.outcome === "admitted" ? hold(x, admission.reservation) : null;
 }
 
@@ -100,16 +105,16 @@ function ask(
   x: Exchange,
   model: string,
   count: PromptCount,
-  maxTokens: number,
-  deadlineMs: number,
+  wish: { maxTokens: number } & Pick<AdmissionAsk, "deadlineMs" | "ticket" | "keepsPlace">,
 ): Promise<Admission> {
   const gate = x.engine.gates.get(model);
   const memory = x.engine.memory.models[model];
   if (!gate || !memory) throw noCapacity(`The engine has not measured ${model} yet.`);
   x.trace.counted(count.tokens);
+  const { maxTokens, ...asked } = wish;
   let bytes = 0;
   for (const length of count.lengths) bytes += cacheBytes(memory, length, maxTokens, x.generation.n);
-  return gate.admit({ tenant: x.tenant.id, bytes, deadlineMs, signal: x.signal });
+  return gate.admit({ tenant: x.tenant.id, bytes, signal: x.signal, ...asked });
 }
 
 function hold(x: Exchange, reservation: Reservation): Reservation {

@@ -1,4 +1,5 @@
 import type { Shortfall } from "@helm/admission";
+import { GatewayHeader } from "@helm/contracts";
 import { type EngineError, isEngineError } from "../engine/engine-error";
 
 /** An error as a client sees it: OpenAI's shape, a status, and headers where they help. */
@@ -51,7 +52,7 @@ export function admissionRefused(shortfall: Shortfall): GatewayError {
   return new GatewayError(
     429,
     shortfall.code,
-    `The request needs ${shortfall.needed_bytes} bytes of cache and ${shortfall.available_bytes} are free; try again in ${shortfall.retry_after_ms} ms.`,
+    `The request needs ${shortfall.needed_bytes} bytes of cache and ${shortfall.available_bytes} are free; try again in ${shortfall.retry_after_ms} ms${shortfall.ticket ? `, with the header ${GatewayHeader.ticket}: ${shortfall.ticket} to keep your place` : ""}.`,
     { ...detail, headers: { "retry-after": String(Math.ceil(shortfall.retry_after_ms / 1000)) } },
   );
 }

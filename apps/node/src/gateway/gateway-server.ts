@@ -151,6 +151,7 @@ export class GatewayServer {
       startedAt: performance.now(),
       tenant,
       session: readSession(request),
+      ticket: readTicket(request),
       generation: readGeneration(endpoint, body, gw.development),
       writer,
       signal,
@@ -215,4 +216,10 @@ function readSession(request: IncomingMessage): string | null {
     throw badRequest(GatewayHeader.session, "a session is named by 1 to 200 visible ASCII characters.");
   }
   return value;
+}
+
+/** One that is nobody's ticket queues as if it were not there. */
+function readTicket(request: IncomingMessage): string | null {
+  const value = request.headers[GatewayHeader.ticket];
+  return typeof value === "string" && value.length <= 64 ? value : null;
 }

@@ -168,6 +168,24 @@ describe("admission", () => {
     expect(on.engine.legs).toHaveLength(0);
   });
 
+  it("keeps the place of a request that comes back with its ticket, and of nobody else's", async () => {
+    const gate = on.gateway.resources.engine()?.gates.get("pilot");
+    const full = await gate?.admit({ tenant: "x", bytes: gate.capacity, deadlineMs: 0 });
+    const { ticket } = (await on.ask(chat())).body.error.helm;
+    expect(ticket).toMatch(/^[\w-]{22}$/);
+    if (full?.outcome !== "admitted") throw new Error("the gate was empty");
+    full.reservation.release();
+    // Room is free, but not the whole of it: a part is kept for who was promised it.
+    const capacity = gate?.capacity ?? 0;
+    const all = await gate?.admit({ tenant: "x", bytes: capacity, deadlineMs: 0, keepsPlace: false });
+    expect(all?.outcome).toBe("refused");
+    const others = { authorization: `Bearer ${otherKey}`, "x-helm-ticket": ticket };
+    expect((await on.ask(chat(), undefined, others)).status).toBe(200);
+    expect(gate?.ticketsOut).toBe(1);
+    expect((await on.ask(chat(), undefined, { "x-helm-ticket": ticket })).status).toBe(200);
+    expect(gate?.ticketsOut).toBe(0);
+  });
+
   it("says that something can never fit", async () => {
     const answer = await on.ask(chat({ max_tokens: 100_000 }));
     expect([answer.status, answer.body.error.helm.never_fits]).toEqual([413, true]);

@@ -82,6 +82,8 @@ export interface Exchange {
   startedAt: number;
   tenant: Tenant;
   session: string | null;
+  /** Of an earlier refusal: its place in the queue. */
+  ticket: string | null;
   generation: Generation;
   writer: ResponseWriter;
   /** Aborted when the client went away or the node stops. */
