@@ -1,8 +1,9 @@
 "use client";
 
-import { type CalibrationOptions, isHubCorpus, METHODS, MethodChoice } from "@helm/contracts";
+import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
 import { useForm } from "react-hook-form";
 import { problemOf } from "../../api/errors";
 import { useTRPC } from "../../api/trpc";
@@ -12,6 +13,7 @@ import { SelectField, TextField } from "../../ui/field";
 import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
 import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
+import { corpusHint } from "./corpus-hint";
 import { pageWords } from "./failure-words";
 import { useStartCalibration } from "./use-start-calibration";
 
@@ -163,6 +165,17 @@ function Questions({
           error={errors.column?.message}
           {...form.register("column")}
         />
+        <details className="sm:col-span-2 sm:order-first">
+          <summary className="min-h-6 cursor-pointer font-medium">What each method is</summary>
+          <dl className="mt-2 grid gap-x-4 gap-y-1 text-[0.8125rem] sm:grid-cols-[auto_1fr]">
+            {Object.entries(METHODS).map(([name, words]) => (
+              <Fragment key={name}>
+                <dt className="font-mono">{name}</dt>
+                <dd className="text-ink-soft">{sentence(words)}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </details>
         <SelectField
           label="Device"
           hint={
@@ -243,14 +256,6 @@ function Questions({
       </div>
     </form>
   );
-}
-
-/** What the name will do, before it is started: a data set of the hub is fetched first. */
-function corpusHint(corpus: string, corpora: string[]): string {
-  const name = corpus.trim();
-  if (name.startsWith("fineweb-edu")) return "Downloads about 2 GB from the hub, once: the worker keeps it.";
-  if (isHubCorpus(name)) return "Is downloaded from the hub first, where the worker does not have it yet.";
-  return `The workers have ${corpora.slice(0, 6).join(", ")}. Also fineweb-edu (downloads about 2 GB) and hub:owner/name[/config][@revision].`;
 }
 
 /** `auto` never means the CPU; a worker in development mode offers the CPU alone, and it is named openly. */

@@ -1,4 +1,4 @@
-import { optionFlags } from "@helm/contracts";
+import { METHODS, type MethodName, optionFlags } from "@helm/contracts";
 import { Card, Facts } from "../../ui/card";
 import { TimeAgo } from "../preferences/time";
 import type { Run } from "./use-run-feed";
@@ -8,7 +8,7 @@ export function RunFacts({ run }: { run: Run }) {
     <Card title="What was asked">
       <Facts
         rows={[
-          ["Method", `${run.method}, k ${run.k}`],
+          ["Method", <MethodUsed key="m" run={run} />],
           ["Corpus", <CorpusUsed key="c" run={run} />],
           ["Options", optionFlags(run.options).join(" ") || "none"],
           [
@@ -33,6 +33,17 @@ export function RunFacts({ run }: { run: Run }) {
         ]}
       />
     </Card>
+  );
+}
+
+/** Its name with what it is; a run of an older job may name one that is no more. */
+function MethodUsed({ run: { method, k } }: { run: Run }) {
+  const words = METHODS[method as MethodName] as string | undefined;
+  return (
+    <>
+      {method}, k {k}
+      {words ? <span className="block text-[0.8125rem] text-ink-soft">{words}</span> : null}
+    </>
   );
 }
 

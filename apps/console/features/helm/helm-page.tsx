@@ -7,6 +7,7 @@ import { Badge } from "../../ui/badge";
 import { Card, PageHeader } from "../../ui/card";
 import { PairTable } from "../pairs/pair-table";
 import { RegisterPair } from "../pairs/register-dialog";
+import { HoldNotice } from "../routing/hold-notice";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { useCalibrateCommand } from "../shell/use-calibrate-command";
@@ -20,6 +21,8 @@ export function HelmPage() {
   const trpc = useTRPC();
   const overview = useQuery(trpc.overview.helm.queryOptions(undefined, { refetchInterval: 30_000 }));
   const pairs = useQuery(trpc.pair.list.queryOptions());
+  // What stands here is not what nodes follow while a rollback is held.
+  const hold = useQuery(trpc.snapshot.state.queryOptions(undefined, { refetchInterval: 30_000 })).data?.hold;
   return (
     <>
       <PageHeader
@@ -27,6 +30,7 @@ export function HelmPage() {
         badge={<Badge>Beta</Badge>}
         lead="Requests go to the small pilot. The hard ones go on to the target, which continues from the pilot's cache instead of reading the prompt again. Only pairs that cleared the retention gate are used."
       />
+      {hold ? <HoldNotice hold={hold} /> : null}
       <QueryView query={overview} label="Loading the switch" rows={4}>
         {(data) => <SwitchCard overview={data} />}
       </QueryView>

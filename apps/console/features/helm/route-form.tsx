@@ -8,9 +8,9 @@ import { SelectField, TextField } from "../../ui/field";
 import { EditFooter } from "../edit/edit-footer";
 import { Preview, useSettled } from "../edit/preview";
 import { useEditForm } from "../edit/use-edit-form";
-import { pairTitle } from "../pairs/pair-words";
 import { JudgeFields } from "./judge-fields";
 import { JudgeShape, orEmpty, wholeNumber } from "./judge-schema";
+import { PairOptions, pairHint } from "./pair-choice";
 import { ShareFields } from "./share-fields";
 import { ShareShape } from "./share-schema";
 
@@ -107,14 +107,15 @@ export function RouteForm({ route, onDone }: { route: Route | null; onDone: () =
         error={errors.name?.message}
         {...register("name")}
       />
-      <SelectField label="Pair" error={errors.pairId?.message} {...register("pairId")}>
+      <SelectField
+        label="Pair"
+        hint={pairHint(pairs.find(({ id }) => id === watch("pairId")))}
+        error={errors.pairId?.message}
+        {...register("pairId")}
+      >
         {route ? null : <option value="">Choose a pair</option>}
         {route && pairs.length === 0 ? <option value={route.pairId}>{route.pairName}</option> : null}
-        {pairs.map((pair) => (
-          <option key={pair.id} value={pair.id}>
-            {pairTitle(pair)} ({pair.status})
-          </option>
-        ))}
+        <PairOptions pairs={pairs} />
       </SelectField>
       <div className="grid gap-4 sm:grid-cols-2">
         <JudgeFields

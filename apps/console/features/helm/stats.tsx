@@ -4,6 +4,9 @@ import type { Overview } from "./use-helm-switch";
 export function Stats({ overview }: { overview: Overview }) {
   const { hardware, pairs, tenants, configuration, gate, gateOn, developmentMode } = overview;
   const allowed = `${hardware.nodesAllowed} of ${hardware.nodesTotal} ${hardware.nodesTotal === 1 ? "node" : "nodes"} allowed`;
+  // "0 of 1 allowed" would say that something was refused: in development mode there is nothing that could be.
+  const unaccelerated =
+    hardware.nodesTotal > 1 ? `${hardware.nodesTotal} nodes, none with an accelerator. ` : "";
   const developmentOnly = hardware.verdict === "none" && developmentMode;
   const nodes = (n: number) =>
     `${n} of ${configuration.nodesTotal} ${configuration.nodesTotal === 1 ? "node" : "nodes"}`;
@@ -13,7 +16,7 @@ export function Stats({ overview }: { overview: Overview }) {
         name="Hardware"
         value={hardware.nodesTotal === 0 ? "No node yet" : developmentOnly ? "Development mode" : allowed}
       >
-        {developmentOnly ? `${allowed}. ` : null}
+        {developmentOnly ? unaccelerated : null}
         {hardware.sentence}
       </Stat>
       <Stat name="Eligible pairs" value={`${pairs.eligible} of ${pairs.total}`}>

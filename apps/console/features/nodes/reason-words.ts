@@ -26,8 +26,8 @@ export function readinessWords({ state, code, min_tokens }: PairReadiness): stri
   switch (state) {
     case "READY":
       return min_tokens === null || min_tokens === undefined
-        ? "a transfer never beats the target's own prefill here"
-        : `a transfer beats the target's own prefill from ${min_tokens.toLocaleString("en")} prompt tokens`;
+        ? "measured on this node at its canary: a transfer never beats the target's own prefill here"
+        : `measured on this node at its canary: a transfer beats the target's own prefill from ${min_tokens.toLocaleString("en")} prompt tokens`;
     case "FETCHING":
       return "its mapper is being fetched and tried; until then escalations prefill";
     case "REFUSED":

@@ -168,7 +168,11 @@ function columnsOn(scale: GaugeScale): Column<Pair>[] {
       cell: (pair) => {
         const score = shownScore(pair);
         if (!score || pair.control) return null;
-        return score.paysFrom === null ? "no length" : `${count(score.paysFrom)} tokens`;
+        return (
+          <span title="By the calibration's cost curve; each node measures its own at its canary.">
+            {score.paysFrom === null ? "no length" : `${count(score.paysFrom)} tokens`}
+          </span>
+        );
       },
     },
     {

@@ -79,6 +79,17 @@ export function HistoryCard({ state }: { state: RoutingState }) {
   );
 }
 
+/** A warning only while it holds: afterwards it says what was. */
+function HeldBadge({ at, now }: { at: number; now: boolean }) {
+  return now ? (
+    <Badge tone="warn" shape="alert">
+      Held at {at}
+    </Badge>
+  ) : (
+    <Badge>Was held at {at}</Badge>
+  );
+}
+
 type Csv = Record<string, (row: Snapshot) => string | number | null>;
 
 const names = (row: Snapshot, taken: boolean) =>
@@ -121,9 +132,7 @@ function columnsFor({ generation: newest, nodes, hold }: RoutingState): Column<S
             </Badge>
           ) : null}
           {row.rolledBackTo === null ? null : (
-            <Badge tone="warn" shape="alert">
-              Held at {row.rolledBackTo}
-            </Badge>
+            <HeldBadge at={row.rolledBackTo} now={row.generation === newest && hold !== null} />
           )}
         </span>
       ),

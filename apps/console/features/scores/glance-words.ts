@@ -91,7 +91,7 @@ function whatItSaves({ assessment, cost, breakEven, device }: Glanced): Answer {
   if (!longest) return { question, answer: "Not measured", rest: "this run measured no cost", tone: "plain" };
   const { tokens, target, transfer } = longest;
   const from = breakEven?.transfer ?? null;
-  const rest = `${milliseconds(transfer)} instead of ${milliseconds(target)} of prefill at ${count(tokens)} tokens, given that the pilot has answered; on ${device}${beyondTheGate(assessment)}`;
+  const rest = `by this run's cost curve, each node measures its own: ${milliseconds(transfer)} instead of ${milliseconds(target)} of prefill at ${count(tokens)} tokens, given that the pilot has answered; on ${device}${beyondTheGate(assessment)}`;
   if (from === null)
     return { question, answer: "Nothing yet", rest: `a transfer never paid: ${rest}`, tone: "warn" };
   const tone = assessment.verdict === "CLEARED" ? "good" : "plain";

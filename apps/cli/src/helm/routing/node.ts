@@ -48,7 +48,7 @@ export async function showNode({ config, screen }: Context, name: string): Promi
     ...(node.readiness?.remarks ?? []),
     "",
     ...table(
-      ["pair", "readiness", "transfer pays from"],
+      ["pair", "readiness", "transfer pays from (measured here)"],
       (node.readiness?.pairs ?? []).map((pair) => [
         pairs.find((one) => one.id === pair.pair_id)?.name ?? pair.pair_id,
         pair.code ? `${pair.state}:${pair.code}` : pair.state,
