@@ -156,7 +156,7 @@ const KEYS_REPLACED = {
   entity: "fleet",
   entityId: "1",
   reason: "HELM_REPLACE_KEYS was set at a start.",
-};
+} as const;
 
 interface Beside {
   /** Control planes that run on this database already. */

@@ -1,4 +1,5 @@
 export * from "./artifact-protocol";
+export * from "./audit-verbs";
 export * from "./batch";
 export * from "./break-even-names";
 export * from "./calibration-event";

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { lifeboat } from "../testing";
-import { lineOf, readWhen } from "./audit";
+import { alignedTo, cellsOf, readWhen } from "./audit";
 
 // Each run is a whole process.
 vi.setConfig({ testTimeout: 120_000 });
@@ -38,11 +38,27 @@ const row = {
   requestId: "r",
 };
 
-it("writes a row as one line with what changed alone, and nothing that a terminal would obey", () => {
-  expect(lineOf(row)).toBe(
-    "2026-11-30 12:00:00  ada@example.org  tenant.setEnabled  tenant 7  enabled: false -> true",
-  );
-  expect(lineOf({ ...row, reason: "\u001b[2Jgone" })).not.toContain("\u001b");
+it("writes a row with what changed alone, in words", () => {
+  expect(cellsOf(row)).toEqual([
+    "2026-11-30 12:00:00",
+    "ada@example.org",
+    "enabled or excluded a tenant",
+    "tenant 7",
+    "enabled: false -> true",
+  ]);
+  expect(cellsOf({ ...row, entityId: row.id, verb: "of.another.version" }).slice(2, 4)).toEqual([
+    "of.another.version",
+    "tenant ...19cf59bc",
+  ]);
+});
+
+it("aligns its columns, and writes nothing that a terminal would obey", () => {
+  const lines: string[] = [];
+  const write = alignedTo((line) => lines.push(line));
+  write({ ...row, reason: "\u001b[2Jgone" });
+  write({ ...row, actorName: "bo", verb: "session.signIn" });
+  expect(lines.map((line) => line.indexOf("tenant 7"))).toEqual([73, 73]);
+  expect(lines.join("")).not.toContain("\u001b");
 });
 
 it("asks for a server, and for a limit that is one", async () => {

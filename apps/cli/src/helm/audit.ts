@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { csvLine } from "@helm/contracts";
+import { auditWords, csvLine } from "@helm/contracts";
 import { type Command, Option } from "commander";
 import type { Context } from "../context";
 import { Failure } from "../failure";
@@ -18,6 +18,14 @@ const OVERLAP_MS = 60_000;
 export function addAudit(helm: Command, verb: AddVerb) {
   const audit = helm.command("audit").description("who changed what");
   verb(audit, "list", "newest first; every filter narrows it", (c, _, o) => listAudit(c, o))
+    .addOption(
+      new Option("--by <kind>", "people's changes alone, or another kind's").choices([
+        "person",
+        "host",
+        "system",
+        "anonymous",
+      ]),
+    )
     .option("--actor <name>", "who: an email, or as the list names it")
     .option("--verb <verb>", "what was done, e.g. pair.refused")
     .option("--entity <kind>", "kind of thing, e.g. tenant")
@@ -37,6 +45,7 @@ export async function listAudit(
 ): Promise<void> {
   const server = await requireServer(config);
   const filter: Filter = {
+    actorKind: text(options.by) as Filter["actorKind"],
     actor: text(options.actor),
     verb: text(options.verb),
     entity: text(options.entity),
@@ -49,7 +58,7 @@ export async function listAudit(
     ? (row: Row) => screen.emit({ type: "audit", ...row })
     : options.csv === true
       ? (row: Row) => void process.stdout.write(csvOf(row))
-      : (row: Row) => screen.say(lineOf(row));
+      : alignedTo((line) => screen.say(line));
   if (options.csv === true && !screen.json) process.stdout.write(csvLine(CSV_HEAD));
   if (options.follow === true) return follow(server, filter, write);
   let rows = 0;
@@ -128,18 +137,29 @@ function csvOf(row: Row): string {
   ]);
 }
 
-/** 2026-11-30 12:00:05  ada@example.org  tenant.setEnabled  tenant 01a2...  enabled: false -> true */
-export function lineOf(row: Row): string {
+/** Rows come one by one, so columns are as wide as what has come, and no wider than this. */
+const WIDEST = 40;
+
+/** Writes rows in columns, each as wide as its longest cell so far. */
+export function alignedTo(say: (line: string) => void): (row: Row) => void {
+  const widths = [19, 20, 24, 16];
+  return (row) => {
+    const cells = cellsOf(row).map(printable);
+    const line = cells.map((cell, column) => {
+      const width = Math.min(WIDEST, Math.max(widths[column] ?? 0, cell.length));
+      if (column < widths.length) widths[column] = width;
+      return column < widths.length ? cell.padEnd(width) : cell;
+    });
+    say(line.join("  ").trimEnd());
+  };
+}
+
+/** 2026-11-30 12:00:05, ada@example.org, enabled or excluded a tenant, tenant ...59bc, enabled: false -> true */
+export function cellsOf(row: Row): string[] {
   const when = row.at.toISOString().slice(0, 19).replace("T", " ");
-  const words = [
-    when,
-    row.actorName,
-    row.verb,
-    `${row.entity} ${row.entityId}`,
-    changeOf(row.before, row.after),
-  ];
-  if (row.reason) words.push(row.reason);
-  return printable(words.filter(Boolean).join("  "));
+  const thing = row.entityId.length > 13 ? `...${row.entityId.slice(-8)}` : row.entityId;
+  const change = [changeOf(row.before, row.after), row.reason].filter(Boolean).join("; ");
+  return [when, row.actorName, auditWords(row.verb), `${row.entity} ${thing}`, change];
 }
 
 function changeOf(before: unknown, after: unknown): string {

@@ -1,5 +1,6 @@
 "use client";
 
+import { auditWords } from "@helm/contracts";
 import { ChevronRight } from "lucide-react";
 import Link from "next/link";
 import type { Outputs } from "../../api/trpc";
@@ -67,6 +68,8 @@ const PAGE_OF: Record<string, (id: string) => string> = {
   pair: (id) => `/pairs/${id}`,
   calibration: (id) => `/calibrations/${id}`,
   tenant: (id) => `/tenants/${id}`,
+  node: (id) => `/nodes/${id}`,
+  snapshot: () => "/routing",
 };
 
 function What({ row }: { row: AuditRow }) {
@@ -79,7 +82,7 @@ function What({ row }: { row: AuditRow }) {
   );
   return (
     <>
-      <code className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{row.verb}</code>
+      <span className="[overflow-wrap:anywhere]">{auditWords(row.verb)}</span>
       <div className="font-mono text-[0.75rem] text-ink-soft [overflow-wrap:anywhere]">
         {href ? (
           <Link href={href} className="underline underline-offset-4 hover:text-ink">
@@ -105,11 +108,14 @@ function Details({ row }: { row: AuditRow }) {
         <ChevronRight aria-hidden="true" className="size-3.5 group-open:rotate-90" />
         Details
         <span className="sr-only">
-          {" "}
-          of {row.verb} by {row.actorName}
+          : {row.actorName} {auditWords(row.verb)}
         </span>
       </summary>
       <dl className="mt-1 space-y-1">
+        <div>
+          <dt className="inline text-ink-soft">Verb </dt>
+          <dd className="inline font-mono [overflow-wrap:anywhere]">{row.verb}</dd>
+        </div>
         <div>
           <dt className="inline text-ink-soft">Request </dt>
           <dd className="inline font-mono [overflow-wrap:anywhere]">

@@ -1,5 +1,6 @@
 "use client";
 
+import { auditWords } from "@helm/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { PagedTable } from "../../api/query-table";
@@ -12,11 +13,11 @@ import { Empty } from "../../ui/states";
 import { command } from "../shell/commands";
 import { Terminal } from "../shell/terminal-card";
 import { AUDIT_COLUMNS, type AuditRow } from "./audit-columns";
-import { auditFlags, wantedOf } from "./wanted";
+import { ACTOR_KINDS, auditFlags, wantedOf } from "./wanted";
 
-const PAGE = 50;
+const PAGE = 25;
 const EXPORT_PAGE = 500;
-const FILTER_KEYS = ["actor", "verb", "entity", "since", "until", "thing", "request"];
+const FILTER_KEYS = ["by", "actor", "verb", "entity", "since", "until", "thing", "request"];
 
 export function AuditPage() {
   const trpc = useTRPC();
@@ -35,7 +36,16 @@ export function AuditPage() {
       <PageHeader
         title="Audit"
         lead="Who changed what, when and why. A row is written in the same transaction as the change, so there is none without the other."
-        actions={<ButtonLink href="/audit?verb=pair.refused">Refused registrations</ButtonLink>}
+        actions={
+          <>
+            {values.by === "person" ? (
+              <ButtonLink href="/audit">Everybody's</ButtonLink>
+            ) : (
+              <ButtonLink href="/audit?by=person">People only</ButtonLink>
+            )}
+            <ButtonLink href="/audit?verb=pair.refused">Refused registrations</ButtonLink>
+          </>
+        }
       />
       <Card>
         <PagedTable
@@ -68,8 +78,13 @@ function useAuditFilters(values: Record<string, string>): Filter<AuditRow>[] {
   const { thing, request } = values;
   return useMemo(
     () => [
+      { key: "by", name: "By", options: ACTOR_KINDS },
       { key: "actor", name: "Who", options: known?.actors ?? [] },
-      { key: "verb", name: "Action", options: known?.verbs ?? [] },
+      {
+        key: "verb",
+        name: "Action",
+        options: (known?.verbs ?? []).map((verb) => ({ value: verb, name: auditWords(verb) })),
+      },
       { key: "entity", name: "Kind of thing", options: known?.entities ?? [] },
       { key: "since", name: "From (UTC)", kind: "date" },
       { key: "until", name: "To (UTC)", kind: "date" },

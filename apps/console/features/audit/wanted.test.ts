@@ -7,6 +7,11 @@ it("takes a day as a whole day in UTC, the last one included", () => {
   expect(until?.toISOString()).toBe("2026-12-01T00:00:00.000Z");
 });
 
+it("asks for one kind of actor, and for none that there is not", () => {
+  expect(wantedOf({ by: "person" }).actorKind).toBe("person");
+  expect(wantedOf({ by: "everybody" }).actorKind).toBeUndefined();
+});
+
 it("leaves out what was not asked or is no day", () => {
   const asked = wantedOf({ actor: "", verb: "pair.refused", since: "yesterday" });
   expect(Object.values(asked).filter((value) => value !== undefined)).toEqual(["pair.refused"]);
@@ -16,5 +21,6 @@ it("writes the same question for a shell, a name with spaces and quotes as one w
   expect(auditFlags({ actor: "worker vm", verb: "host.join", since: "" })).toBe(
     " --actor 'worker vm' --verb host.join",
   );
+  expect(auditFlags({ by: "person" })).toBe(" --by person");
   expect(auditFlags({ actor: "it's; rm" })).toBe(` --actor 'it'\\''s; rm'`);
 });

@@ -1,6 +1,15 @@
+/** Whose kind a change may be of, as the address and the command line name it. */
+export const ACTOR_KINDS = [
+  { value: "person", name: "people" },
+  { value: "host", name: "workers and nodes" },
+  { value: "system", name: "Helm itself" },
+  { value: "anonymous", name: "nobody signed in" },
+] as const;
+
 /** What the address asks for, as the server is asked: days are whole days in UTC, the last one included. */
 export function wantedOf(values: Record<string, string>) {
   return {
+    actorKind: ACTOR_KINDS.find(({ value }) => value === values.by)?.value,
     actor: values.actor || undefined,
     verb: values.verb || undefined,
     entity: values.entity || undefined,
@@ -22,6 +31,7 @@ function dayOf(text: string | undefined, later = 0): Date | undefined {
 /** The same question on the command line. */
 export function auditFlags(values: Record<string, string>): string {
   const flags: [string, string | undefined][] = [
+    ["--by", values.by],
     ["--actor", values.actor],
     ["--verb", values.verb],
     ["--entity", values.entity],

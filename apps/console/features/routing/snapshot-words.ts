@@ -1,33 +1,13 @@
+import { auditWords } from "@helm/contracts";
 import type { Outputs } from "../../api/trpc";
 
 export type Snapshot = Outputs["snapshot"]["list"]["rows"][number];
 export type RoutingState = Outputs["snapshot"]["state"];
 export type Difference = Outputs["snapshot"]["diff"]["differences"][number];
 
-const VERBS: Record<string, string> = {
-  "snapshot.rollback": "rolled back",
-  "snapshot.release": "released a rollback",
-  "setting.setHelmEnabled": "turned Helm on or off",
-  "setting.update": "changed the policy",
-  "route.update": "changed a route",
-  "mapper.activate": "activated a mapper",
-  "mapper.retire": "retired a mapper",
-  "pair.place": "placed a pair",
-  "pair.unplace": "took a pair's placement away",
-  "pair.registered": "a pair was registered",
-  "host.join": "a node joined",
-  "host.revoke": "revoked a node",
-  "calibration.finish": "a calibration ended",
-  "calibration.import": "a recorded calibration was imported",
-  "mapper.create": "a mapper was made",
-  "inspection.finish": "models were inspected",
-  "route.create": "a route was made",
-  "host.createJoinToken": "a join token was made",
-};
-
 /** Why a generation came to be, in words; a verb without words of its own is shown as the audit names it. */
 export function causeWords({ verbs, rolledBackTo }: Pick<Snapshot, "verbs" | "rolledBackTo">): string {
-  const words = [...new Set(verbs.map((verb) => VERBS[verb] ?? verb))];
+  const words = [...new Set(verbs.map((verb) => auditWords(verb)))];
   if (words.length === 0) return "written at a start";
   const said = words.join(", ");
   if (rolledBackTo === null) return said;

@@ -13,7 +13,7 @@ beforeAll(async () => {
     data: Array.from({ length: ROWS }, (_, i) => ({
       id: randomUUID(),
       at: new Date(start + Math.floor(i / 4) * 60_000),
-      actorKind: "person",
+      actorKind: i % 5 === 0 ? "host" : "person",
       actorName: i % 2 === 0 ? "ada@example.org" : "bo@example.org",
       verb: i % 5 === 0 ? "test.fifth" : "test.other",
       entity: "test",
@@ -49,6 +49,7 @@ it("narrows by who, verb, thing, request and time, and by several at once", asyn
   expect(await readAll({ verb: "test.fifth" }, 3)).toHaveLength(5);
   expect(await readAll({ entity: "test", entityId: "7" }, 3)).toEqual(["7"]);
   expect(await readAll({ requestId: "request-1" }, 3)).toHaveLength(8);
+  expect(await readAll({ entity: "test", actorKind: "person" }, 3)).toHaveLength(20);
   const since = new Date(start + 60_000);
   const until = new Date(start + 3 * 60_000);
   const between = await readAll({ entity: "test", since, until }, 3);

@@ -2,6 +2,8 @@ import type { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Call } from "../context";
 
+export const ActorKind = z.enum(["person", "host", "system", "anonymous"]);
+
 /** What narrows the audit; an exact value each, so that an index answers. */
 export const AuditFilter = z.object({
   entity: z.string().max(60).optional(),
@@ -9,6 +11,8 @@ export const AuditFilter = z.object({
   verb: z.string().max(80).optional(),
   actor: z.string().max(320).optional(),
   requestId: z.string().max(80).optional(),
+  /** Whose kind: people's changes apart from what hosts and Helm itself do. */
+  actorKind: ActorKind.optional(),
   since: z.date().optional(),
   until: z.date().optional(),
 });

@@ -1,9 +1,10 @@
+import type { AuditVerb } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import { actorId, actorName } from "../access/actor";
 import type { Context } from "../context";
 
 export interface AuditFacts {
-  verb: string;
+  verb: AuditVerb;
   entity: string;
   entityId: string;
   before?: Record<string, unknown>;

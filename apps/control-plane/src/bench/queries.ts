@@ -140,6 +140,8 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
     { actor: "person-3@example.com", limit: 50 },
     { actor: "nobody@example.com", limit: 50 },
     { requestId: "request-77", limit: 50 },
+    { actorKind: "person", limit: 50 },
+    { actorKind: "anonymous", limit: 50, cursor: audit[0] },
     { since: ago(100), until: ago(99), limit: 50 },
     { entity: "tenant", actor: "person-3@example.com", since: ago(30), limit: 50 },
     { verb: "mapper.activate", actor: "person-3@example.com", limit: 50 },

@@ -43,11 +43,23 @@ export async function joinHost({ ctx, input }: Call<JoinRequest>): Promise<JoinR
   });
   if (spent.count !== 1)
     throw new HelmError("TOKEN_INVALID", "This join token is used already. Ask for a new one.");
-  await writeAudit(ctx, {
-    verb: "host.join",
-    entity: input.kind,
-    entityId: host.id,
-    after: { name: host.name, device: host.device, hardware: host.hardware, version: host.version },
-  });
+  // Who came with the token is the host from now on; whose word let it in stands beside it.
+  const actor = { kind: "host", hostKind: input.kind, id: host.id, name: host.name } as const;
+  await writeAudit(
+    { ...ctx, actor },
+    {
+      verb: "host.join",
+      entity: input.kind,
+      entityId: host.id,
+      after: {
+        name: host.name,
+        device: host.device,
+        hardware: host.hardware,
+        version: host.version,
+        joinToken: token.id,
+        joinTokenBy: token.createdBy,
+      },
+    },
+  );
   return { id: host.id, credential, signing_key: ctx.services.signer.publicKeyPem };
 }

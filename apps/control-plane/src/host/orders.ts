@@ -1,4 +1,4 @@
-import { HelmError, type NodeOrders, type SignedDocument, text } from "@helm/contracts";
+import { type AuditVerb, HelmError, type NodeOrders, type SignedDocument, text } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
@@ -55,7 +55,7 @@ async function lockNode(ctx: Context, id: string) {
 async function order(
   ctx: Context,
   node: Host,
-  verb: string,
+  verb: AuditVerb,
   change: { drain?: boolean; canaryNumber?: number },
   reason?: string,
 ) {

@@ -49,7 +49,7 @@ const WRITES: Record<string, Written> = {
         },
       }),
     verb: "host.join",
-    actor: "nobody",
+    actor: "node n1",
   },
   "POST /api/worker/claim": {
     do: async () => {

@@ -106,7 +106,7 @@ async function record(ctx: Context, registration: Waiting, decision: Decision): 
     },
   });
   await writeAudit(ctx, {
-    verb: `pair.${state.toLowerCase()}`,
+    verb: `pair.${state.toLowerCase() as Lowercase<typeof state>}`,
     entity: "registration",
     entityId: registration.id,
     before: { state: "PENDING" },

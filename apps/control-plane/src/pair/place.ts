@@ -1,4 +1,4 @@
-import { HelmError } from "@helm/contracts";
+import { type AuditVerb, HelmError } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
@@ -71,7 +71,7 @@ export async function unplacePair({ ctx, input }: Call<z.infer<typeof UnplaceInp
   return settle(ctx, "pair.unplace", pair.id, before);
 }
 
-async function settle(ctx: Context, verb: string, id: string, before: z.infer<typeof PlacementOut>) {
+async function settle(ctx: Context, verb: AuditVerb, id: string, before: z.infer<typeof PlacementOut>) {
   await ctx.db.pair.update({ where: { id }, data: { revision: { increment: 1 } } });
   const after = await placementOf(ctx, await findPair(ctx, id));
   await writeAudit(ctx, {

@@ -1,10 +1,10 @@
-import { HelmError } from "@helm/contracts";
+import { type AuditVerb, HelmError } from "@helm/contracts";
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { conflictOf } from "./conflict";
 
 export interface RowChange<Row extends { revision: number }> {
-  verb: string;
+  verb: AuditVerb;
   entity: string;
   entityId: string;
   /** As a person would call it: "the route helm-auto". */

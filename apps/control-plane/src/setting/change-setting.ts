@@ -1,9 +1,10 @@
+import type { AuditVerb } from "@helm/contracts";
 import type { Context } from "../context";
 import { changeRow } from "../revision/change-row";
 import type { SettingOut } from "./schema";
 
 export interface SettingChange {
-  verb: string;
+  verb: AuditVerb;
   /** Null: takes effect whatever stands. */
   revision: number | null;
   data: Partial<Omit<SettingOut, "revision" | "updatedAt">>;

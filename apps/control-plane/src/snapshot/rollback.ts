@@ -53,8 +53,8 @@ export async function rollbackSnapshot({ ctx, input }: Call<z.infer<typeof Rollb
     verb: "snapshot.rollback",
     entity: "snapshot",
     entityId: String(input.generation),
-    before: { generation: newest.generation, rolledBackTo: before?.generation ?? null },
-    after: { rolledBackTo: input.generation },
+    before: { rolledBackTo: before?.generation ?? null },
+    after: { rolledBackTo: input.generation, insteadOf: newest.generation },
     reason: input.note,
   });
   const generation = await publishSnapshot(ctx, input.note);

@@ -1,11 +1,11 @@
-import { HelmError } from "@helm/contracts";
+import { type AuditVerb, HelmError } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import type { Context } from "../context";
 import { changeRow } from "../revision/change-row";
 import { type TenantOut, tenantOut, withKeys } from "./schema";
 
 export interface TenantChange {
-  verb: string;
+  verb: AuditVerb;
   id: string;
   revision: number;
   data: Prisma.TenantUncheckedUpdateManyInput;

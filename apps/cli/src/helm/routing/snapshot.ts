@@ -1,3 +1,4 @@
+import { auditWords } from "@helm/contracts";
 import type { Context } from "../../context";
 import { usage } from "../../failure";
 import { requireServer, type Server } from "../../server/client";
@@ -19,19 +20,22 @@ export async function listSnapshots({ config, screen }: Context, limit: number):
   }
   screen.answer({ type: "snapshots", snapshots: rows }, () =>
     table(
-      ["generation", "at", "by", "what", "acks", "note"],
+      ["generation", "at (UTC)", "by", "acks", "why"],
       rows.map((row) => [
         String(row.generation),
-        row.createdAt.toISOString(),
+        row.createdAt.toISOString().slice(0, 19).replace("T", " "),
         row.actor?.name ?? "-",
-        row.rolledBackTo === null
-          ? row.verbs.join(", ") || "-"
-          : `${row.verbs.join(", ")}, held at ${row.rolledBackTo}`,
         ackWords(row),
-        row.note ?? "",
+        [whyWords(row), row.note].filter(Boolean).join(": "),
       ]),
+      [0],
     ),
   );
+}
+
+function whyWords({ verbs, rolledBackTo }: Pick<Row, "verbs" | "rolledBackTo">): string {
+  const words = [...new Set(verbs.map(auditWords))].join(", ") || "written at a start";
+  return rolledBackTo === null ? words : `${words}, held at ${rolledBackTo}`;
 }
 
 function ackWords({ acks }: Row): string {
@@ -47,7 +51,7 @@ export async function showSnapshot({ config, screen }: Context, given: string | 
     generation: given === undefined ? state.generation : numberOf(given),
   });
   screen.answer({ type: "snapshot", snapshot, ...(given === undefined ? { state } : {}) }, () => [
-    `Generation ${snapshot.generation}${snapshot.newest ? ", the newest" : ""}, ${snapshot.createdAt.toISOString()} by ${snapshot.actor?.name ?? "somebody"} (${snapshot.verbs.join(", ") || "no verb kept"})`,
+    `Generation ${snapshot.generation}${snapshot.newest ? ", the newest" : ""}, ${snapshot.createdAt.toISOString()} by ${snapshot.actor?.name ?? "somebody"} (${whyWords(snapshot)})`,
     ...(snapshot.note ? [`Note: ${snapshot.note}`] : []),
     ...(given === undefined && state.hold ? holdWords(state.hold) : []),
     `sha256 ${snapshot.sha256}`,
