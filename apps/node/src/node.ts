@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EngineMemoryReport, NodeReadiness } from "@helm/contracts";
+import type { EngineMemoryReport, NodeReadiness, SnapshotPair } from "@helm/contracts";
 import { HostClient, type HostIdentity, type Logger, type PythonHome, pythonEnvironment } from "@helm/host";
 import { Configuration } from "./config/configuration";
 import { ControlLink } from "./config/control-link";
@@ -47,6 +47,7 @@ export class Node {
   private readonly artifacts: HostClient;
   private readonly pairs: PairRoom;
   private readonly gateway: GatewayServer;
+  private readonly sessions = new Sessions();
   private engine: EngineSupervisor | null = null;
   private readonly serving: ServingPath;
   private link: ControlLink | null = null;
@@ -146,6 +147,7 @@ export class Node {
   }
 
   private engineChanged(engine: ServingEngine | null): void {
+    this.sessions.forgetLines();
     this.serving.engineChanged(engine);
     this.memory = null;
     if (engine) void this.measure();
@@ -204,7 +206,7 @@ export class Node {
       routing: this.routing(),
       serving: this.serving,
       salts: new Salts(),
-      sessions: new Sessions(),
+      sessions: this.sessions,
       metrics: this.metrics,
       metricsAccess: {
         token: this.parts.config.metricsToken ?? null,
@@ -225,6 +227,13 @@ export class Node {
 
   private routing(): RoutingView {
     const { configuration, pairs } = this;
+    const viewOf = (pair: SnapshotPair) => ({ pair, readiness: pairs.readiness(pair.id) });
+    const reverseOf = (pair: SnapshotPair) => {
+      const back = configuration.snapshot?.pairs.find(
+        (one) => one.pilot === pair.target && one.target === pair.pilot,
+      );
+      return back ? viewOf(back) : null;
+    };
     const { verdict } = this.parts.hardware;
     return {
       get configured() {
@@ -236,7 +245,7 @@ export class Node {
         const views = new Map<string, RouteView>();
         for (const route of configuration.snapshot?.routes ?? []) {
           const pair = configuration.snapshot?.pairs.find((one) => one.id === route.pair_id);
-          if (pair) views.set(route.name, { route, pair, readiness: pairs.readiness(pair.id) });
+          if (pair) views.set(route.name, { route, ...viewOf(pair), reverse: reverseOf(pair) });
         }
         return views;
       },

@@ -1,5 +1,4 @@
 import type { FallbackReason } from "@helm/contracts";
-import type { DecisionReason } from "./reasons";
 
 /** A pair as this node can use it now: the snapshot's refusal first, then the node's own. */
 export interface PairState {
@@ -18,14 +17,12 @@ export interface RequestFacts {
   /** Helm as a whole on this node: switch, kill switch, age of the access list, hardware. */
   helmRefusal: FallbackReason | null;
   tenantEnabled: boolean;
-  /** Who answers in this session so far; null for none. */
-  session: "pilot" | "target" | null;
 }
 
 export type RequestPlan =
   | { kind: "explicit"; model: string }
   | { kind: "unknown_model" }
-  | { kind: "direct"; route: string; reason: FallbackReason | Extract<DecisionReason, "SESSION_HELD"> }
+  | { kind: "direct"; route: string; reason: FallbackReason }
   | { kind: "pilot"; route: string };
 
 /** An explicit model always wins; then every refusal sends the route to its target, with the first reason. */
@@ -36,7 +33,6 @@ export function planRequest(facts: RequestFacts): RequestPlan {
   if (route === undefined || !pair) return { kind: "unknown_model" };
   const refusal = routeRefusal(facts, pair);
   if (refusal !== null) return { kind: "direct", route, reason: refusal };
-  if (facts.session === "target") return { kind: "direct", route, reason: "SESSION_HELD" };
   return { kind: "pilot", route };
 }
 

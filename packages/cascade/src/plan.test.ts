@@ -8,7 +8,6 @@ const reason = fc.option(fc.constantFrom(...FallbackReason.options), { nil: null
 const served = new Set(["pilot", "target"]);
 const routes = (refusal: FallbackReason | null): Map<string, PairState> =>
   new Map([["helm-auto", { pilot: "pilot", target: "target", refusal }]]);
-const session = fc.constantFrom("pilot" as const, "target" as const, null);
 
 describe("planning a request", () => {
   it("never overrides an explicit model, whatever the state of Helm", () => {
@@ -18,15 +17,13 @@ describe("planning a request", () => {
         reason,
         reason,
         fc.boolean(),
-        session,
-        (model, helmRefusal, refusal, tenantEnabled, held) => {
+        (model, helmRefusal, refusal, tenantEnabled) => {
           const plan = planRequest({
             model,
             served,
             routes: routes(refusal),
             helmRefusal,
             tenantEnabled,
-            session: held,
           });
           expect(plan).toEqual({ kind: "explicit", model });
         },
@@ -41,20 +38,16 @@ describe("planning a request", () => {
         reason,
         reason,
         fc.boolean(),
-        session,
-        (model, helmRefusal, refusal, tenantEnabled, held) => {
+        (model, helmRefusal, refusal, tenantEnabled) => {
           const plan = planRequest({
             model,
             served,
             routes: routes(refusal),
             helmRefusal,
             tenantEnabled,
-            session: held,
           });
           const first = helmRefusal ?? (tenantEnabled ? null : "TENANT_OFF") ?? refusal;
           if (first !== null) expect(plan).toEqual({ kind: "direct", route: "helm-auto", reason: first });
-          else if (held === "target")
-            expect(plan).toEqual({ kind: "direct", route: "helm-auto", reason: "SESSION_HELD" });
           else expect(plan).toEqual({ kind: "pilot", route: "helm-auto" });
         },
       ),
@@ -62,16 +55,28 @@ describe("planning a request", () => {
   });
 
   it("knows no other name, and no default where there is no route", () => {
-    const facts = { served, routes: routes(null), helmRefusal: null, tenantEnabled: true, session: null };
+    const facts = { served, routes: routes(null), helmRefusal: null, tenantEnabled: true };
     expect(planRequest({ ...facts, model: "gpt-9" }).kind).toBe("unknown_model");
     expect(planRequest({ ...facts, model: null, routes: new Map() }).kind).toBe("unknown_model");
   });
 });
 
 describe("planning a transfer", () => {
+  const open = {
+    routeRefusal: null,
+    tenantTransferOff: false,
+    switches: 0,
+    maxSwitches: 4,
+    mapperReady: true,
+    promptTokens: 100,
+    expectedHit: { tokens: 0, mapped: false },
+  };
   const facts = fc.record({
     routeRefusal: reason,
     tenantTransferOff: fc.boolean(),
+    switches: fc.nat(6),
+    maxSwitches: fc.nat(6),
+    expectedHit: fc.record({ tokens: fc.nat(4096), mapped: fc.boolean() }),
     mapperReady: fc.boolean(),
     minTokens: fc.option(fc.nat(4096), { nil: null }),
     promptTokens: fc.nat(4096),
@@ -86,17 +91,37 @@ describe("planning a transfer", () => {
         expect(given.routeRefusal).toBeNull();
         expect(given.tenantTransferOff).toBe(false);
         expect(given.mapperReady).toBe(true);
+        expect(given.switches).toBeLessThan(given.maxSwitches);
         expect(given.wish).not.toBe("off");
         if (given.wish === "auto") {
           expect(given.minTokens).not.toBeNull();
-          expect(given.promptTokens).toBeGreaterThanOrEqual(given.minTokens ?? Number.POSITIVE_INFINITY);
+          expect(given.promptTokens - given.expectedHit.tokens).toBeGreaterThanOrEqual(
+            given.minTokens ?? Number.POSITIVE_INFINITY,
+          );
         }
       }),
     );
   });
 
+  it("counts what the answering model holds already, and goes on from a mapped line rather than prefill", () => {
+    const holds = (tokens: number, mapped: boolean) =>
+      planTransfer({ ...open, minTokens: 100, wish: "auto", expectedHit: { tokens, mapped } });
+    expect(holds(0, false).kind).toBe("transfer");
+    expect(holds(1, false)).toEqual({ kind: "native", reason: "BLOCK_TOO_SMALL" });
+    expect(holds(1, true)).toEqual({ kind: "continue" });
+  });
+
+  it("carries a conversation so often and no oftener, forced or not", () => {
+    for (const wish of ["auto", "force"] as const) {
+      expect(planTransfer({ ...open, minTokens: 1, wish, switches: 3 }).kind).toBe("transfer");
+      expect(planTransfer({ ...open, minTokens: 1, wish, switches: 4 })).toEqual({
+        kind: "native",
+        reason: "DRIFT_LIMIT",
+      });
+    }
+  });
+
   it("moves where nothing speaks against it", () => {
-    const open = { routeRefusal: null, tenantTransferOff: false, mapperReady: true, promptTokens: 100 };
     expect(planTransfer({ ...open, minTokens: 100, wish: "auto" }).kind).toBe("transfer");
     expect(planTransfer({ ...open, minTokens: null, wish: "force" }).kind).toBe("transfer");
     expect(planTransfer({ ...open, minTokens: null, wish: "auto" })).toEqual({

@@ -12,6 +12,8 @@ export const decisionReasons = [
   "FORMAT_BROKEN",
   "AGENT",
   "SESSION_HELD",
+  "RETURNED",
+  "FORCED_SHARE",
   "PILOT_REFUSED",
 ] as const;
 export type DecisionReason = (typeof decisionReasons)[number];

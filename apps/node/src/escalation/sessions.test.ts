@@ -1,70 +1,125 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
-import { Salts } from "./salts";
-import { Sessions } from "./sessions";
+import { describe, expect, it } from "vitest";
+import { Conversation } from "./conversation";
+import { type SessionScope, Sessions } from "./sessions";
 
-it("never lets a session that escalated go back to the pilot by itself, and stays bounded", () => {
-  const step = fc.record({
-    tenant: fc.constantFrom("a", "b"),
-    session: fc.constantFrom("1", "2", "3", "4"),
-    holder: fc.constantFrom("pilot" as const, "target" as const),
+const scope = (tenant = "a", pair = "p"): SessionScope => ({ tenant, pair });
+const tokens = (count: number, from = 0) => Array.from({ length: count }, (_, at) => from + at);
+
+function keepNamed(sessions: Sessions, tenant: string, name: string): Conversation {
+  const conversation = sessions.named(scope(tenant), name) ?? new Conversation();
+  sessions.keep(scope(tenant), conversation, name, null);
+  return conversation;
+}
+
+function keepPrompt(sessions: Sessions, ids: number[], where = scope(), conversation = new Conversation()) {
+  sessions.keep(where, conversation, null, sessions.chain(where, ids));
+  return conversation;
+}
+
+const continued = (sessions: Sessions, ids: number[], where = scope()) =>
+  sessions.continued(where, sessions.chain(where, ids));
+
+describe("sessions by name", () => {
+  it("are one conversation each, of one tenant and one pair", () => {
+    const sessions = new Sessions();
+    const mine = keepNamed(sessions, "a", "bc");
+    expect(sessions.named(scope("a"), "bc")).toBe(mine);
+    expect(sessions.named(scope("ab"), "c")).toBeNull();
+    expect(sessions.named(scope("b"), "bc")).toBeNull();
+    expect(sessions.named(scope("a", "another"), "bc")).toBeNull();
+    expect(keepNamed(sessions, "a", "bc")).toBe(mine);
+    expect(sessions.size).toBe(1);
   });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
-      const sessions = new Sessions(100);
-      const escalated = new Set<string>();
-      for (const { tenant, session, holder } of steps) {
-        sessions.record(tenant, session, holder);
-        if (holder === "target") escalated.add(`${tenant}/${session}`);
-        expect(sessions.holder(tenant, session)).toBe(
-          escalated.has(`${tenant}/${session}`) ? "target" : "pilot",
-        );
-      }
-    }),
-  );
-  const few = new Sessions(3);
-  for (let n = 0; n < 50; n++) few.record("a", String(n), "target");
-  expect(few.size).toBe(3);
-  expect(few.holder("a", "0")).toBeNull();
+
+  it("take room from the tenant that holds most, never from one that holds fewer", () => {
+    const sessions = new Sessions(100);
+    for (let n = 0; n < 20; n++) keepNamed(sessions, "small", String(n));
+    for (let n = 0; n < 5_000; n++) keepNamed(sessions, "greedy", String(n));
+    expect(sessions.size).toBe(100);
+    for (let n = 0; n < 20; n++) expect(sessions.named(scope("small"), String(n))).not.toBeNull();
+    expect(sessions.named(scope("greedy"), "4999")).not.toBeNull();
+    expect(sessions.named(scope("greedy"), "0")).toBeNull();
+  });
+
+  it("are forgotten after their idle time, and found until then", () => {
+    let now = 0;
+    const sessions = new Sessions(10, 1_000, () => now);
+    keepNamed(sessions, "a", "s");
+    keepPrompt(sessions, tokens(20));
+    now = 1_000;
+    expect(sessions.named(scope("a"), "s")).not.toBeNull();
+    expect(continued(sessions, tokens(40))).not.toBeNull();
+    now = 1_001;
+    expect(sessions.named(scope("a"), "s")).toBeNull();
+    expect(continued(sessions, tokens(40))).toBeNull();
+    expect(sessions.size).toBe(0);
+  });
 });
 
-it("takes room from the tenant that holds most, never from one that holds fewer", () => {
-  const sessions = new Sessions(100);
-  for (let n = 0; n < 20; n++) sessions.record("small", String(n), "target");
-  for (let n = 0; n < 5_000; n++) {
-    sessions.record("greedy", String(n), "pilot");
-    sessions.record("greedy", `x${n}`, "target");
-  }
-  expect(sessions.size).toBe(100);
-  for (let n = 0; n < 20; n++) expect(sessions.holder("small", String(n))).toBe("target");
-  expect(sessions.holder("greedy", "x4999")).toBe("target");
-  expect(sessions.holder("greedy", "0")).toBeNull();
-  // Two names that run together to the same text are two sessions.
-  sessions.record("a", "bc", "target");
-  sessions.record("ab", "c", "pilot");
-  expect([sessions.holder("a", "bc"), sessions.holder("ab", "c")]).toEqual(["target", "pilot"]);
-});
+describe("sessions by their prompt", () => {
+  it("are found by the longest prompt that a new one goes on from, whatever the lengths", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 120 }),
+        (lengths, asked) => {
+          const sessions = new Sessions();
+          const made = new Map(lengths.map((length) => [length, keepPrompt(sessions, tokens(length))]));
+          const longest = Math.max(0, ...lengths.filter((length) => length >= 16 && length < asked));
+          expect(continued(sessions, tokens(asked))).toBe(made.get(longest) ?? null);
+        },
+      ),
+    );
+  });
 
-it("forgets a session that was idle too long, and has none without a name", () => {
-  let now = 0;
-  const sessions = new Sessions(10, 1_000, () => now);
-  sessions.record("a", "s", "target");
-  sessions.record("a", null, "target");
-  expect(sessions.size).toBe(1);
-  now = 1_001;
-  expect(sessions.holder("a", "s")).toBeNull();
-});
+  it("are not what merely begins alike, nor the same prompt once more", () => {
+    const sessions = new Sessions();
+    const system = tokens(40);
+    keepPrompt(sessions, [...system, 900, 901]);
+    expect(continued(sessions, [...system, 800, 801, 802, 803])).toBeNull();
+    expect(continued(sessions, [...system, 900, 901])).toBeNull();
+    expect(continued(sessions, [...system, 900, 901, 5])).not.toBeNull();
+  });
 
-it("gives every tenant, conversation, mapper and revision a salt of its own", () => {
-  const salts = new Salts();
-  const part = fc.string({ maxLength: 6 });
-  fc.assert(
-    fc.property(fc.tuple(part, part, part, part), fc.tuple(part, part, part, part), (a, b) => {
-      const same = a.every((value, at) => value === b[at]);
-      expect(salts.mapped(...a) === salts.mapped(...b)).toBe(same);
-      expect(salts.mapped(...a)).not.toBe(salts.native(b[0]));
-    }),
-  );
-  expect(new Salts().native("a")).not.toBe(salts.native("a"));
-  expect(salts.stagingMac("a", [1, 23], "m")).not.toBe(salts.stagingMac("a", [12, 3], "m"));
+  it("never cross tenants or pairs", () => {
+    const sessions = new Sessions();
+    keepPrompt(sessions, tokens(32));
+    expect(continued(sessions, tokens(64))).not.toBeNull();
+    expect(continued(sessions, tokens(64), scope("b"))).toBeNull();
+    expect(continued(sessions, tokens(64), scope("a", "another"))).toBeNull();
+    const mine = sessions.chain(scope(), tokens(32));
+    const theirs = sessions.chain(scope("b"), tokens(32));
+    for (const blocks of [0, 1, 2]) expect(mine.block(blocks)).not.toBe(theirs.block(blocks));
+    // Names are of this process alone: nobody outside can look a prompt up.
+    expect(new Sessions().chain(scope(), tokens(32)).prefix(32)).not.toBe(mine.prefix(32));
+  });
+
+  it("go on under each new prompt, and the older one leads nowhere any more", () => {
+    const sessions = new Sessions();
+    const conversation = keepPrompt(sessions, tokens(20));
+    keepPrompt(sessions, tokens(50), scope(), conversation);
+    expect(sessions.size).toBe(1);
+    expect(continued(sessions, tokens(49))).toBeNull();
+    expect(continued(sessions, tokens(51))).toBe(conversation);
+  });
+
+  it("are the newer one's where two had the same prompt, and none without a block or with many prompts", () => {
+    const sessions = new Sessions();
+    keepPrompt(sessions, tokens(20));
+    const newer = keepPrompt(sessions, tokens(20));
+    expect(continued(sessions, tokens(30))).toBe(newer);
+    expect(sessions.size).toBe(1);
+    keepPrompt(sessions, tokens(15, 500));
+    sessions.keep(scope(), new Conversation(), null, null);
+    expect(sessions.size).toBe(1);
+  });
+
+  it("stay bounded, and what is pushed out is found by nobody", () => {
+    const sessions = new Sessions(5);
+    for (let n = 0; n < 200; n++) keepPrompt(sessions, tokens(20, n * 1_000));
+    expect(sessions.size).toBe(5);
+    expect(continued(sessions, tokens(30))).toBeNull();
+    expect(continued(sessions, tokens(30, 199_000))).not.toBeNull();
+  });
 });

@@ -2,21 +2,27 @@ import type { FallbackReason, TransferReport } from "@helm/contracts";
 import type { Endpoint, EngineClient, JsonBody } from "../engine/engine-client";
 import { toEngineError } from "../engine/engine-client";
 import { Leg, readReport } from "./leg";
-import { stageBody, transferBody } from "./leg-body";
+import { type LineKey, stageBody, transferBody } from "./leg-body";
 import type { Salts } from "./salts";
+
+/** A model of the conversation, and where its blocks of it lie. */
+export interface TransferSide {
+  model: string;
+  line: LineKey;
+}
 
 export interface TransferAsk {
   endpoint: Endpoint;
+  /** What the taker is asked, evidence for a judge included. */
   caller: JsonBody;
   tenant: string;
-  /** The session, or something of this request alone: mapped blocks are never shared between conversations. */
-  conversation: string;
   promptTokens: readonly number[];
-  pilot: string;
-  target: string;
+  /** Whose cache is read, and who answers from it. */
+  giver: TransferSide;
+  taker: TransferSide;
   mapper: string;
-  /** Weights of both models, so that a mapped block dies with the weights it was made for. */
-  revisions: string;
+  /** What the taker holds already: only what lies behind it is staged. */
+  fromToken: number;
   signal: AbortSignal;
   idleMs: number;
 }
@@ -26,7 +32,7 @@ export type TransferOutcome =
   | { kind: "fallback"; reason: FallbackReason; stageMs: number | null };
 
 /**
- * Stages the pilot's cache and asks the target with it, all within `limitMs` to the target's first token. Whatever goes
+ * Stages the giver's cache and asks the taker with it, all within `limitMs` to the taker's first token. Whatever goes
  * wrong comes back as a reason; only the request's own end (its client left) is thrown.
  */
 export async function attemptTransfer(
@@ -42,13 +48,13 @@ export async function attemptTransfer(
   try {
     const handle = salts.newHandle();
     const mac = salts.stagingMac(ask.tenant, ask.promptTokens, ask.mapper);
-    const staged = await stage(client, salts, ask, { handle, mac }, left());
+    const staged = await stage(client, ask, { handle, mac }, left());
     stageMs = performance.now() - began;
     if (staged.result !== "staged")
       return { kind: "fallback", reason: staged.reason ?? "ENGINE_ERROR", stageMs };
-    const salt = salts.mapped(ask.tenant, ask.conversation, ask.mapper, ask.revisions);
-    const params = { handle, mac, mapper_sha256: ask.mapper, source_model: ask.pilot };
-    leg = await Leg.open(client, ask.endpoint, transferBody(ask.caller, ask.target, salt, params), {
+    const { giver, taker } = ask;
+    const params = { handle, mac, mapper_sha256: ask.mapper, source_model: giver.model };
+    leg = await Leg.open(client, ask.endpoint, transferBody(ask.caller, taker.model, taker.line, params), {
       signal: ask.signal,
       firstTokenMs: left(),
       idleMs: ask.idleMs,
@@ -65,13 +71,13 @@ export async function attemptTransfer(
 
 async function stage(
   client: EngineClient,
-  salts: Salts,
   ask: TransferAsk,
   mark: { handle: string; mac: string },
   limitMs: number,
 ): Promise<TransferReport> {
-  const params = { do_stage: true as const, ...mark, ttl_ms: Math.ceil(limitMs) };
-  const body = stageBody(ask.caller, ask.pilot, salts.native(ask.tenant), params);
+  const from = ask.fromToken > 0 ? { from_token: ask.fromToken } : {};
+  const params = { do_stage: true as const, ...mark, ttl_ms: Math.ceil(limitMs), ...from };
+  const body = stageBody(ask.caller, ask.giver.model, ask.giver.line, params);
   const signal = AbortSignal.any([ask.signal, AbortSignal.timeout(Math.ceil(limitMs))]);
   const answer = await client.complete(ask.endpoint, body, { signal, headersMs: limitMs, idleMs: limitMs });
   return readReport(answer.kv_transfer_params);

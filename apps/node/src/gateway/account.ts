@@ -25,15 +25,10 @@ export function account(gw: GatewayResources, x: Exchange, served: Served): void
   });
   if (outcome.decision === "escalated") {
     gw.metrics.escalations.inc({ reason: outcome.reason ?? "NONE", pair: pair ?? "none" });
-    gw.metrics.transfers.inc({ result: outcome.transfer, pair: pair ?? "none" });
   }
-  if (outcome.transfer === "fallback") {
-    const reason = FallbackReason.safeParse(outcome.reason);
-    gw.metrics.fallbacks.inc({ reason: reason.success ? reason.data : "ENGINE_ERROR" });
-  }
-  if (outcome.transfer === "transferred") {
-    gw.metrics.avoidedTokens.inc(served.tokensMoved);
-    if (served.transferMs !== null) gw.metrics.transferSeconds.observe(served.transferMs / 1000);
+  countTransfer(gw, route, outcome, served.report ?? null);
+  if (outcome.transfer === "transferred" && served.transferMs !== null) {
+    gw.metrics.transferSeconds.observe(served.transferMs / 1000);
   }
   gw.stats.add({
     tenant_id: x.tenant.id,
@@ -70,6 +65,24 @@ export function account(gw: GatewayResources, x: Exchange, served: Served): void
     },
     "answered",
   );
+}
+
+/** A change of models: upwards by the route's own pair, and where the pilot was asked again, by its reverse. */
+export function countTransfer(
+  gw: GatewayResources,
+  route: RouteView | null,
+  outcome: Outcome,
+  report: TransferReport | null,
+): void {
+  const pair = (outcome.decision === "kept" ? route?.reverse : route)?.pair.id ?? "none";
+  const changed =
+    outcome.decision === "escalated" || (outcome.decision === "kept" && outcome.transfer !== "none");
+  if (changed) gw.metrics.transfers.inc({ result: outcome.transfer, pair });
+  if (outcome.transfer === "fallback") {
+    const reason = FallbackReason.safeParse(outcome.reason);
+    gw.metrics.fallbacks.inc({ reason: reason.success ? reason.data : "ENGINE_ERROR" });
+  }
+  if (outcome.transfer === "transferred") gw.metrics.avoidedTokens.inc(report?.tokens_moved ?? 0);
 }
 
 /** The `helm` field of a routed answer. */

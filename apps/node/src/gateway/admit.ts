@@ -21,8 +21,16 @@ const chatFields = [
   "add_special_tokens",
 ];
 
-/** Counts by the model's own tokenizer and template. Throws EngineError, the engine's 400 included. */
-export async function countPrompt(x: Exchange, model: string): Promise<PromptCount> {
+/** Counts by the model's own tokenizer and template, once a request. Throws EngineError, the engine's 400 included. */
+export function countPrompt(x: Exchange, model: string): Promise<PromptCount> {
+  const known = x.counts.get(model);
+  if (known) return known;
+  const counted = countAnew(x, model);
+  x.counts.set(model, counted);
+  return counted;
+}
+
+async function countAnew(x: Exchange, model: string): Promise<PromptCount> {
   const { body, endpoint } = x.generation;
   const limits = { signal: x.signal };
   if (endpoint === "/v1/chat/completions") {

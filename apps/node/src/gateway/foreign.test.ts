@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { chat, GatewayFixture } from "../testing/gateway-fixture";
-import { otherKey, testKey } from "../testing/test-gateway";
+import { otherKey, reversePair, testKey } from "../testing/test-gateway";
 import { GATEWAY_ROUTES } from "./routes";
 
 const on = new GatewayFixture();
@@ -11,6 +11,7 @@ const BODY: Record<string, (extra?: object) => object> = {
   "POST /v1/chat/completions": chat,
   "POST /v1/completions": completion,
   "POST /v1/helm/escalate": chat,
+  "POST /v1/helm/return": (extra?: object) => chat({ helm: { transfer: "force" }, ...extra }),
 };
 const generating = Object.keys(BODY);
 
@@ -98,10 +99,18 @@ describe("the gateway's routes", () => {
 
 describe.each(generating)("another tenant on %s", (what) => {
   const session = { "x-helm-session": "the-first-tenant's" };
+  const up = what === "POST /v1/helm/return" ? "POST /v1/helm/escalate" : what;
+
+  /** A conversation of this key's tenant on the target, from where the route under test is asked. */
+  async function begin(key: string): Promise<void> {
+    on.gateway.dials.reverse = reversePair();
+    if (up !== what) await call(up, { key, headers: session });
+    on.engine.calls.length = 0;
+  }
 
   it("finds nothing of a session that it names", async () => {
     on.unsure();
-    await call(what, { key: mine, headers: session });
+    await call(up, { key: mine, headers: session });
     const held = await call("POST /v1/chat/completions", { key: mine, headers: session });
     expect(held.body.helm).toMatchObject({ decision: "direct", reason: "SESSION_HELD" });
     const stranger = await call("POST /v1/chat/completions", { key: theirs, headers: session });
@@ -111,7 +120,7 @@ describe.each(generating)("another tenant on %s", (what) => {
   it("shares no block of a cache, native or mapped, with the same words in the same session", async () => {
     on.unsure();
     const saltsOf = async (key: string) => {
-      on.engine.calls.length = 0;
+      await begin(key);
       await call(what, { key, headers: session });
       return legs().map((body) => body.cache_salt);
     };
@@ -123,6 +132,7 @@ describe.each(generating)("another tenant on %s", (what) => {
 
   it("cannot use a handle, a mark or a salt that was made for the first", async () => {
     on.unsure();
+    await begin(mine);
     await call(what, { key: mine, headers: session });
     const transfer = legs().find(
       (body) => (body.kv_transfer_params as { mapper_sha256?: string })?.mapper_sha256,
@@ -145,6 +155,7 @@ describe.each(generating)("another tenant on %s", (what) => {
     }
     expect(on.engine.calls).toHaveLength(0);
     // The second tenant's own transfer of the same words has a handle and a mark of its own.
+    await begin(theirs);
     await call(what, { key: theirs, headers: session });
     const own = legs().find((leg) => (leg.kv_transfer_params as { mapper_sha256?: string })?.mapper_sha256);
     const made = own?.kv_transfer_params as { handle: string; mac: string };

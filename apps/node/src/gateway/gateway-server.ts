@@ -18,6 +18,7 @@ import type { Exchange, GatewayResources } from "./resources";
 import { ResponseWriter } from "./response-writer";
 import { GATEWAY_ROUTES } from "./routes";
 import { serveEscalate, serveGeneration } from "./serve";
+import { serveReturn } from "./serve-return";
 import { TenantQuota } from "./tenant-quota";
 
 /** The OpenAI-compatible door of a node. */
@@ -106,7 +107,7 @@ export class GatewayServer {
       });
     }
     if (route.does === "models") return listModels(gw, this.servingEngine(), writer, traceId);
-    const serve = route.does === "escalate" ? serveEscalate : serveGeneration;
+    const serve = SERVES[route.does];
     const trace = gw.traces.begin(traceId, tenant, path as RequestTrace["endpoint"]);
     try {
       await this.serve({ request, path, writer, traceId, signal, tenant, serve, trace });
@@ -157,6 +158,8 @@ export class GatewayServer {
       signal,
       engine,
       holds: new Set(),
+      counts: new Map(),
+      conversation: null,
       trace,
       log: gw.log.child({ trace_id: traceId, tenant: tenant.id }),
     };
@@ -184,6 +187,8 @@ export class GatewayServer {
     else void writer.breakOff(answer.body());
   }
 }
+
+const SERVES = { generate: serveGeneration, escalate: serveEscalate, return: serveReturn } as const;
 
 interface Asked {
   request: IncomingMessage;

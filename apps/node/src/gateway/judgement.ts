@@ -2,7 +2,11 @@ import { effectiveSettings, type JudgedEvidence, type Judgement } from "@helm/ca
 import { type HelmAnswer, JUDGE_LABELS, type TraceJudge } from "@helm/contracts";
 import type { Exchange, RouteView } from "./resources";
 
-type Kept = { outcome: "keep"; reason: "CONFIDENT" | "STREAM_MODE" | "TOOL_LOOP"; evidence?: JudgedEvidence };
+type Kept = {
+  outcome: "keep";
+  reason: "CONFIDENT" | "STREAM_MODE" | "TOOL_LOOP" | "RETURNED";
+  evidence?: JudgedEvidence;
+};
 
 /** What became of a pilot's answer: judged, or kept without a look. */
 export type Looked = Exclude<Judgement, { outcome: "keep" }> | Kept;

@@ -31,6 +31,16 @@ export class GatewayMetrics {
     "Prompt tokens that the target did not have to compute.",
     [],
   );
+  readonly lostPrefixHits = this.counter(
+    "helm_lost_prefix_hit_tokens_total",
+    "Prompt tokens that a model held under its tenant's own salt and that a mapped line did not find.",
+    ["pair"],
+  );
+  readonly alarms = this.counter(
+    "helm_alarms_total",
+    "Things that must not happen: NO_EVIDENCE, a pilot's answer without log-probabilities.",
+    ["code"],
+  );
   readonly admission = this.counter("helm_admission_total", "Requests at the door, by outcome.", ["outcome"]);
   readonly errors = this.counter("helm_request_errors_total", "Requests answered with an error.", [
     "status",

@@ -3,22 +3,30 @@ import type { FallbackReason, PairReadiness, SnapshotPair, SnapshotRoute } from 
 import type { Logger } from "pino";
 import type { Tenant } from "../config/access";
 import type { ServingEngine } from "../engine/serving-engine";
+import type { Conversation } from "../escalation/conversation";
 import type { Salts } from "../escalation/salts";
 import type { Sessions } from "../escalation/sessions";
 import type { ServingPath } from "../serving/serving-path";
 import type { TraceBuilder } from "../trace/trace-builder";
 import type { TraceRecorder } from "../trace/trace-recorder";
+import type { PromptCount } from "./admit";
 import type { Generation } from "./generation";
 import type { GatewayMetrics } from "./metrics";
 import type { MetricsAccess } from "./metrics-access";
 import type { ResponseWriter } from "./response-writer";
 import type { StatsCollector } from "./stats";
 
-/** A route as this node can serve it now. */
-export interface RouteView {
-  route: SnapshotRoute;
+/** A pair as this node can use it now. */
+export interface PairView {
   pair: SnapshotPair;
   readiness: PairReadiness;
+}
+
+/** A route as this node can serve it now. */
+export interface RouteView extends PairView {
+  route: SnapshotRoute;
+  /** The pair the other way round, a pair of its own; null where the snapshot has none. */
+  reverse: PairView | null;
 }
 
 /** What the gateway needs of the node's configuration; read anew for every request. */
@@ -91,6 +99,10 @@ export interface Exchange {
   engine: ServingEngine;
   /** Given back on every way out. */
   holds: Set<Reservation>;
+  /** Prompts counted so far, by model. */
+  counts: Map<string, Promise<PromptCount>>;
+  /** Null until the request is known to be routed. */
+  conversation: Conversation | null;
   trace: TraceBuilder;
   log: Logger;
 }

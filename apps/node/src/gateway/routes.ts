@@ -1,7 +1,7 @@
 interface GatewayRoute {
   /** Method and path. */
   what: string;
-  does: "health" | "metrics" | "models" | "generate" | "escalate";
+  does: "health" | "metrics" | "models" | "generate" | "escalate" | "return";
   /** Who may call it: anyone, the operator (health/metrics-access), or a tenant with a key. */
   for: "anyone" | "operator" | "tenant";
 }
@@ -14,4 +14,5 @@ export const GATEWAY_ROUTES: readonly GatewayRoute[] = [
   { what: "POST /v1/chat/completions", does: "generate", for: "tenant" },
   { what: "POST /v1/completions", does: "generate", for: "tenant" },
   { what: "POST /v1/helm/escalate", does: "escalate", for: "tenant" },
+  { what: "POST /v1/helm/return", does: "return", for: "tenant" },
 ];

@@ -1,15 +1,15 @@
 import type { Reservation } from "@helm/admission";
-import { planTransfer, type Reason, routeRefusal } from "@helm/cascade";
+import type { Reason } from "@helm/cascade";
 import type { FallbackReason, HelmAnswer, TransferReport } from "@helm/contracts";
 import { type EngineError, isEngineError } from "../engine/engine-error";
 import { Leg } from "../escalation/leg";
-import { answerBody } from "../escalation/leg-body";
-import { attemptTransfer } from "../escalation/transfer-attempt";
-import { StageFacts } from "../trace/stage-facts";
-import { admit, type PromptCount, tryReserve } from "./admit";
+import { answerBody, type LineKey } from "../escalation/leg-body";
+import { admit, type PromptCount } from "./admit";
 import { type AnswerSink, openSink } from "./answer-sink";
+import { type Carried, carry, noteCarried } from "./carry";
 import type { Outcome } from "./helm-headers";
-import { pairState } from "./pair-state";
+import { lineOf, nativeLine, noteRead } from "./lines";
+import { chainOf, keepConversation } from "./open-conversation";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { routeMaxTokens, withMaxTokens } from "./route-defaults";
@@ -38,63 +38,40 @@ export async function serveByTarget(
   const maxTokens = routeMaxTokens(x, view, ask.count);
   if (!ask.reserved) await admit(gw, x, view.pair.target, ask.count, maxTokens);
   const sink = openSink(x.generation, x.writer);
-  const refused = ask.fallback ? null : await tryTransfer(gw, x, view, ask, sink);
+  const native = { reason: null, stageMs: null, line: nativeLine(gw, x) };
+  const refused = ask.fallback ? native : await tryTransfer(gw, x, view, ask, sink);
   ask.pilotRoom?.release();
   if (refused === "answered") return;
   await answerNatively(gw, x, view, ask, sink, refused);
 }
 
-type Refused = { reason: FallbackReason | null; stageMs: number | null };
+type Refused = { reason: FallbackReason | null; stageMs: number | null; line: LineKey };
 
-/** "answered", or why there was no transfer (no reason: it was not wanted). */
+/** "answered", or from where the target reads the prompt itself and why (no reason: nothing was to be carried). */
 async function tryTransfer(
   gw: GatewayResources,
   x: Exchange,
   view: RouteView,
   ask: TargetAsk,
   sink: AnswerSink,
-): Promise<"answered" | Refused | null> {
-  if (ask.decision !== "escalated") return null;
-  const { pair, readiness } = view;
-  const plan = planTransfer({
-    routeRefusal: routeRefusal(
-      { helmRefusal: gw.routing.helmRefusal(), tenantEnabled: x.tenant.enabled },
-      pairState(view),
-    ),
-    tenantTransferOff: x.tenant.transfer_off === true,
-    mapperReady: readiness.state === "READY" && pair.mapper_sha256 !== null,
-    minTokens: readiness.min_tokens ?? null,
-    promptTokens: ask.count.tokens,
-    wish: x.generation.wish,
+): Promise<"answered" | Refused> {
+  const own = { reason: null, stageMs: null };
+  if (ask.decision !== "escalated") return { ...own, line: heldLine(gw, x, view, ask) };
+  const caller = withMaxTokens(x.generation, routeMaxTokens(x, view, ask.count));
+  const carried = await carry(gw, x, view, {
+    to: "target",
+    count: ask.count,
+    caller,
+    giverRoom: ask.pilotRoom,
   });
-  if (plan.kind === "not_wanted") return null;
-  if (plan.kind === "native") return { reason: plan.reason, stageMs: null };
-  const room = ask.pilotRoom ?? (await tryReserve(x, pair.pilot, ask.count, 1, gw.limits.reserveMs));
-  if (room === null) return { reason: "NO_MEMORY", stageMs: null };
-  const stage = new StageFacts(pair.pilot);
-  x.trace.leg("stage", stage);
-  const outcome = await attemptTransfer(
-    x.engine.client,
-    gw.salts,
-    {
-      endpoint: x.generation.endpoint,
-      caller: withMaxTokens(x.generation, routeMaxTokens(x, view, ask.count)),
-      tenant: x.tenant.id,
-      conversation: x.session ?? x.traceId,
-      promptTokens: ask.count.ids ?? [],
-      pilot: pair.pilot,
-      target: pair.target,
-      mapper: pair.mapper_sha256 ?? "",
-      revisions: `${pair.pilot_weights_sha256}|${pair.target_weights_sha256}`,
-      signal: x.signal,
-      idleMs: gw.limits.idleMs,
-    },
-    gw.limits.transferMs,
-  );
-  stage.ended(outcome);
-  room.release();
-  if (outcome.kind === "fallback") return outcome;
-  return pumpTransferred(gw, x, view, ask, sink, outcome);
+  if (carried.kind === "prefill") return carried;
+  return pumpTransferred(gw, x, view, ask, sink, carried);
+}
+
+/** A conversation that stays on the target goes on from its line; whatever else comes here is read natively. */
+function heldLine(gw: GatewayResources, x: Exchange, view: RouteView, ask: TargetAsk): LineKey {
+  if (ask.reason !== "SESSION_HELD") return nativeLine(gw, x);
+  return lineOf(gw, x, view, "target", chainOf(gw, x, view, ask.count));
 }
 
 async function pumpTransferred(
@@ -103,9 +80,9 @@ async function pumpTransferred(
   view: RouteView,
   ask: TargetAsk,
   sink: AnswerSink,
-  transfer: { leg: Leg; stageMs: number },
+  carried: Extract<Carried, { kind: "leg" }>,
 ): Promise<"answered" | Refused> {
-  const { leg, stageMs } = transfer;
+  const { leg, stageMs, line } = carried;
   x.trace.leg("target", leg);
   try {
     await pumpLeg(gw, x, sink, {
@@ -116,13 +93,15 @@ async function pumpTransferred(
       pilotMs: ask.pilotMs ?? null,
       stageMs,
     });
-    gw.sessions.record(x.tenant.id, x.session, "target", view.route.hold_turns);
+    noteCarried(gw, x, view, { to: "target", count: ask.count, line, report: leg.report });
+    noteAnswered(gw, x, view, ask);
     return "answered";
   } catch (error) {
     if (!mayRetry(error, x, sink)) throw error;
     x.log.warn({ err: error }, "a transferred answer broke before anything had left; the target prefills");
     sink.reset();
-    return { reason: error.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR", stageMs };
+    const reason = error.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR";
+    return { reason, stageMs, line: nativeLine(gw, x) };
   } finally {
     leg.cancel();
   }
@@ -134,22 +113,22 @@ async function answerNatively(
   view: RouteView,
   ask: TargetAsk,
   sink: AnswerSink,
-  refused: Refused | null,
+  refused: Refused,
 ): Promise<void> {
   const { target } = view.pair;
   const caller = withMaxTokens(x.generation, routeMaxTokens(x, view, ask.count));
-  const body = answerBody(caller, target, gw.salts.native(x.tenant.id));
+  const body = answerBody(caller, target, refused.line);
   const leg = await Leg.open(x.engine.client, x.generation.endpoint, body, {
     signal: x.signal,
     firstTokenMs: gw.limits.firstTokenMs,
     idleMs: gw.limits.idleMs,
   });
   x.trace.leg("target", leg);
-  const fallback = ask.fallback || Boolean(refused?.reason);
+  const fallback = ask.fallback || refused.reason !== null;
   const outcome: Outcome = {
     servedBy: target,
     decision: ask.decision,
-    reason: refused?.reason ?? ask.reason,
+    reason: refused.reason ?? ask.reason,
     transfer: fallback ? "fallback" : "none",
   };
   try {
@@ -161,12 +140,19 @@ async function answerNatively(
       pilotMs: ask.pilotMs ?? null,
       stageMs: null,
     });
-    // An answer that the session was held for counts towards the route's bound, too.
-    if (ask.decision === "escalated" || ask.reason === "SESSION_HELD")
-      gw.sessions.record(x.tenant.id, x.session, "target", view.route.hold_turns);
+    noteRead(x, view, "target", chainOf(gw, x, view, ask.count), refused.line);
+    noteAnswered(gw, x, view, ask);
   } finally {
     leg.cancel();
   }
+}
+
+/** The conversation is the target's now; an answer that it was held for counts towards the route's bound, too. */
+function noteAnswered(gw: GatewayResources, x: Exchange, view: RouteView, ask: TargetAsk): void {
+  const came = ask.decision === "escalated";
+  if (!came && ask.reason !== "SESSION_HELD") return;
+  x.conversation?.targetAnswered(came);
+  keepConversation(gw, x, view, ask.count);
 }
 
 /** What the engine reported of a transfer; silence at the end means that nothing was carried across. */

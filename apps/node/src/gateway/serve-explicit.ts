@@ -4,6 +4,7 @@ import { NamedLegFacts } from "../trace/named-leg-facts";
 import { account } from "./account";
 import { admit, countPrompt } from "./admit";
 import { helmHeaders, type Outcome } from "./helm-headers";
+import { nativeLine } from "./lines";
 import type { Exchange, GatewayResources } from "./resources";
 import { roomFor } from "./route-defaults";
 
@@ -20,7 +21,7 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
   await admit(gw, x, model, count, maxTokens);
   const caller =
     x.generation.maxTokens === null ? { ...x.generation.body, max_tokens: maxTokens } : x.generation.body;
-  const body = answerBody(caller, model, gw.salts.native(x.tenant.id));
+  const body = answerBody(caller, model, nativeLine(gw, x));
   const asked = performance.now();
   const answer = await x.engine.client.raw(endpoint, body, {
     signal: x.signal,

@@ -1,31 +1,29 @@
 import type { Reservation } from "@helm/admission";
-import {
-  effectiveJudge,
-  effectiveSettings,
-  HoldBack,
-  judgeAnswers,
-  type Reason,
-  readsMargins,
-} from "@helm/cascade";
-
+import { effectiveJudge, effectiveSettings, HoldBack, judgeAnswers, type Reason } from "@helm/cascade";
 import type { HelmAnswer } from "@helm/contracts";
 import { choiceEvidence } from "../engine/choice-evidence";
 import type { Chunk } from "../engine/chunk";
-
 import { type EngineError, isEngineError } from "../engine/engine-error";
-import { Leg } from "../escalation/leg";
-import { pilotBody } from "../escalation/leg-body";
+import type { Leg } from "../escalation/leg";
+import { countTransfer } from "./account";
 import { admit, countPrompt, type PromptCount, tryReserve } from "./admit";
 import { openSink } from "./answer-sink";
 import { badRequest, GatewayError } from "./gateway-error";
 import { describeJudgement, type Looked, traceJudgement } from "./judgement";
+import { keepConversation } from "./open-conversation";
+import { keptOutcome, notePilotRead, openPilotLeg, type PilotLeg } from "./open-pilot-leg";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
-import { routeMaxTokens, withMaxTokens } from "./route-defaults";
+import { routeMaxTokens } from "./route-defaults";
 import { serveByTarget } from "./serve-by-target";
 
 /** The pilot answers, the judge looks, and the answer goes out or the target takes over. */
-export async function serveRouted(gw: GatewayResources, x: Exchange, view: RouteView): Promise<void> {
+export async function serveRouted(
+  gw: GatewayResources,
+  x: Exchange,
+  view: RouteView,
+  wish: PilotWish = {},
+): Promise<void> {
   const { pilot, target } = view.pair;
   const begun = await begin(gw, x, view);
   if ("refused" in begun) return answerRefused(gw, x, view, begun.refused);
@@ -37,9 +35,10 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
     const reason = failed.failure.kind === "timeout" ? "TIMEOUT" : "ENGINE_ERROR";
     await serveByTarget(gw, x, view, { count, decision: "direct", reason, fallback: true });
   };
-  const judged = await askPilot(gw, x, view, maxTokens);
+  const judged = await askPilot(gw, x, view, { count, maxTokens, ...wish });
   if ("failed" in judged) return targetInstead(judged.failed);
-  const { leg, held, judgement, pilotMs } = judged;
+  const { asked, held, judgement, pilotMs } = judged;
+  const { leg } = asked;
   const judge = describeJudgement(judgement);
   gw.metrics.judged(judge);
   x.trace.judged(traceJudgement(x, view, judgement));
@@ -48,23 +47,25 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
     if (reason === null) {
       if (await tryReserve(x, target, count, maxTokens, gw.limits.reserveMs)) {
         leg.cancel();
+        if (asked.cameDown) countTransfer(gw, view, keptOutcome(pilot, null, asked), leg.report);
         await escalate(gw, x, view, { count, judgement, judge, pilotMs, pilotRoom: room });
         return;
       }
       reason = "TARGET_BUSY";
     }
-    gw.sessions.record(x.tenant.id, x.session, "pilot", view.route.hold_turns);
     const sink = openSink(x.generation, x.writer);
     try {
       await pumpLeg(gw, x, sink, {
         leg,
         route: view,
         held,
-        outcome: () => ({ servedBy: pilot, decision: "kept", reason, transfer: "none" }),
+        outcome: () => keptOutcome(pilot, reason, asked),
         judge,
         pilotMs: null,
-        stageMs: null,
+        stageMs: asked.stageMs,
       });
+      x.conversation?.pilotAnswered(asked.cameDown);
+      keepConversation(gw, x, view, count);
     } catch (error) {
       // A whole answer leaves at its end, a stream with its first token: until then another model may give it.
       if (!isEngineError(error) || sink.committed || x.signal.aborted) throw error;
@@ -73,6 +74,11 @@ export async function serveRouted(gw: GatewayResources, x: Exchange, view: Route
   } finally {
     leg.cancel();
   }
+}
+
+/** An agent asked for the pilot itself: its answer goes out unjudged. */
+export interface PilotWish {
+  asked?: "RETURNED";
 }
 
 interface Begun {
@@ -122,7 +128,7 @@ async function answerRefused(
 }
 
 interface Judged {
-  leg: Leg;
+  asked: PilotLeg;
   /** What was held back while the judge looked. */
   held: Chunk[];
   judgement: Looked;
@@ -133,42 +139,34 @@ async function askPilot(
   gw: GatewayResources,
   x: Exchange,
   view: RouteView,
-  maxTokens: number,
+  ask: { count: PromptCount; maxTokens: number } & PilotWish,
 ): Promise<Judged | { failed: EngineError }> {
-  const { generation, signal } = x;
-  const caller = withMaxTokens(generation, maxTokens);
-  const body = pilotBody(caller, generation.endpoint, view.pair.pilot, gw.salts.native(x.tenant.id), {
-    margins: view.route.judge.table !== undefined && readsMargins(view.route.judge.table),
-  });
-  const asked = performance.now();
-  let leg: Leg | null = null;
+  const began = performance.now();
+  let asked: PilotLeg | null = null;
   try {
-    leg = await Leg.open(x.engine.client, generation.endpoint, body, {
-      signal,
-      firstTokenMs: gw.limits.firstTokenMs,
-      idleMs: gw.limits.idleMs,
-    });
-    x.trace.leg("pilot", leg);
-    const looked = await hold(gw, x, view, leg);
-    return { leg, ...looked, pilotMs: performance.now() - asked };
+    asked = await openPilotLeg(gw, x, view, ask);
+    x.trace.leg("pilot", asked.leg);
+    const looked = await hold(x, view, asked.leg, ask.asked);
+    notePilotRead(gw, x, view, ask.count, asked);
+    return { asked, ...looked, pilotMs: performance.now() - began };
   } catch (error) {
-    leg?.cancel();
-    if (!isEngineError(error) || signal.aborted) throw error;
+    asked?.leg.cancel();
+    if (!isEngineError(error) || x.signal.aborted) throw error;
     return { failed: error };
   }
 }
 
 /** Reads as much of the pilot's answer as the judge may see, and judges it. */
 async function hold(
-  gw: GatewayResources,
   x: Exchange,
   view: RouteView,
   leg: Leg,
+  wished: PilotWish["asked"],
 ): Promise<Pick<Judged, "held" | "judgement">> {
   const { route } = view;
-  const loop = x.generation.toolLoop && gw.sessions.holder(x.tenant.id, x.session) === "pilot";
+  const loop = x.generation.toolLoop && x.conversation?.holder === "pilot";
   const holds = effectiveSettings(route, x.tenant);
-  const mode = loop ? "stream" : holds.streaming.value;
+  const mode = loop || wished ? "stream" : holds.streaming.value;
   x.trace.holdsBack(mode);
   const back = new HoldBack(mode, holds.window.value, x.generation.n, x.generation.wantsJson);
   const held: Chunk[] = [];
@@ -181,7 +179,8 @@ async function hold(
     }
   }
   if (mode === "stream") {
-    return { held, judgement: { outcome: "keep", reason: loop ? "TOOL_LOOP" : "STREAM_MODE" } };
+    const reason = wished ?? (loop ? "TOOL_LOOP" : "STREAM_MODE");
+    return { held, judgement: { outcome: "keep", reason } };
   }
   return { held, judgement: judgeAnswers(back.evidence, effectiveJudge(route, holds)) };
 }
@@ -200,7 +199,13 @@ async function escalate(
 ): Promise<void> {
   const { count, judgement, judge, pilotMs, pilotRoom } = judged;
   const noEvidence = judgement.outcome === "no_evidence";
-  if (noEvidence) x.log.warn("the pilot's answer came without log-probabilities; nothing can be judged");
+  if (noEvidence) {
+    gw.metrics.alarms.inc({ code: "NO_EVIDENCE" });
+    x.log.error(
+      { alarm: "NO_EVIDENCE" },
+      "the pilot's answer came without log-probabilities: nothing is judged",
+    );
+  }
   await serveByTarget(gw, x, view, {
     count,
     decision: "escalated",

@@ -12,6 +12,7 @@ import {
   defaultLimits,
   type GatewayLimits,
   type GatewayResources,
+  type PairView,
   type RouteView,
 } from "../gateway/resources";
 import { StatsCollector } from "../gateway/stats";
@@ -31,6 +32,8 @@ export interface Dials {
   pair: SnapshotPair;
   route: SnapshotRoute;
   readiness: PairReadiness;
+  /** The pair the other way round; null: there is none. */
+  reverse: PairView | null;
   tenant: Tenant;
   engineGone: boolean;
 }
@@ -74,7 +77,8 @@ export async function startTestGateway(
     routing: {
       configured: true,
       routes: () => {
-        const view: RouteView = { route: dials.route, pair: dials.pair, readiness: dials.readiness };
+        const { route, pair, readiness, reverse } = dials;
+        const view: RouteView = { route, pair, readiness, reverse };
         return new Map([[dials.route.name, view]]);
       },
       helmRefusal: () => dials.helmRefusal,
@@ -112,6 +116,13 @@ export async function startTestGateway(
   };
 }
 
+/** The pair of the default dials the other way round, ready to be used. */
+export function reversePair(mapper = "b".repeat(64)): PairView {
+  const { pair } = defaultDials();
+  const back = { ...pair, id: "pair-2", pilot: pair.target, target: pair.pilot, mapper_sha256: mapper };
+  return { pair: back, readiness: { pair_id: back.id, state: "READY", min_tokens: 1 } };
+}
+
 function keyRow(key: string, tenant: string) {
   const hash = createHash("sha256").update(key).digest("hex");
   return { hash, prefix: key.slice(0, 12), tenant_id: tenant, expires_at: null };
@@ -143,5 +154,6 @@ function defaultDials(): Dials {
       hold_turns: null,
     },
     readiness: { pair_id: "pair-1", state: "READY", min_tokens: 1 },
+    reverse: null,
   };
 }
