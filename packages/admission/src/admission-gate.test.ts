@@ -140,6 +140,36 @@ describe("the admission gate", () => {
   });
 });
 
+describe("a bound", () => {
+  it("is made exact before anybody waits for what it does not need", async () => {
+    const { gate } = room(100);
+    let asked = 0;
+    const exact = async () => {
+      asked += 1;
+      return 30;
+    };
+    const bounded = gate.admitBound({ bytes: 90, exact });
+    expect([gate.available, asked]).toEqual([10, 0]);
+    await admitted(gate.admit({ tenant: "b", bytes: 60, deadlineMs: 5_000 }));
+    expect([gate.available, asked]).toEqual([10, 1]);
+    bounded?.release();
+    bounded?.release();
+    expect(gate.available).toBe(40);
+  });
+
+  it("stands where nobody can make it exact, and is not taken without room or while somebody waits", async () => {
+    const { gate } = room(100);
+    const bounded = gate.admitBound({ bytes: 90, exact: () => Promise.reject(new Error("no count")) });
+    expect(gate.admitBound({ bytes: 20, exact: async () => 1 })).toBeNull();
+    const waiting = gate.admit({ tenant: "a", bytes: 20, deadlineMs: 5_000 });
+    await settle();
+    expect([gate.waiting, bounded?.bytes]).toEqual([1, 90]);
+    expect(gate.admitBound({ bytes: 5, exact: async () => 1 })).toBeNull();
+    bounded?.release();
+    await admitted(waiting);
+  });
+});
+
 describe("a ticket", () => {
   async function refusedOnce(capacity = 100, needed = 70) {
     const { gate, clock } = room(capacity);

@@ -23,6 +23,13 @@ export interface AdmissionAsk {
   keepsPlace?: boolean;
 }
 
+/** Bytes that a request cannot exceed, and how to learn what it needs in fact. */
+export interface BoundAsk {
+  bytes: number;
+  /** Asked at most once, and only when somebody else would have to wait for the difference. */
+  exact: () => Promise<number>;
+}
+
 interface Waiting extends Place {
   since: number;
   keepsPlace: boolean;
@@ -46,6 +53,8 @@ export class AdmissionGate {
   private readonly forecast = new ReleaseForecast();
   private readonly tickets: TicketBook;
   private readonly kept = new Map<string, Kept>();
+  /** Reservations by a bound that nobody has made exact yet. */
+  private readonly bounds = new Map<Reservation, BoundAsk>();
   private waitingBytes = 0;
   private granting = false;
 
@@ -101,6 +110,39 @@ export class AdmissionGate {
     return this.wait(ask, ticket, overtaken);
   }
 
+  /**
+   * Room for a request by its bound, now or not at all: null says nothing of the request, whose exact size may fit.
+   * Nobody is made to wait for the part of a bound that is not needed: it is then made exact.
+   */
+  admitBound(ask: BoundAsk): Reservation | null {
+    if (this.room.head() !== null) return null;
+    const reservation = this.reserve(ask.bytes, null);
+    if (!reservation) return null;
+    const bounded: Reservation = {
+      get bytes() {
+        return reservation.bytes;
+      },
+      shrink: (bytes) => reservation.shrink(bytes),
+      release: () => {
+        this.bounds.delete(bounded);
+        reservation.release();
+      },
+    };
+    this.bounds.set(bounded, ask);
+    return bounded;
+  }
+
+  private settleBounds(): void {
+    for (const [reservation, { exact }] of this.bounds) {
+      this.bounds.delete(reservation);
+      // Where the exact size cannot be had the bound stands: it is never too little.
+      exact().then(
+        (bytes) => reservation.shrink(bytes),
+        () => {},
+      );
+    }
+  }
+
   private wait(ask: AdmissionAsk, ticket: Ticket | null, overtaken: { bytes: number }): Promise<Admission> {
     return new Promise((resolve) => {
       let settled = false;
@@ -130,6 +172,7 @@ export class AdmissionGate {
       this.enter(entry);
       this.grant();
       if (settled) return;
+      this.settleBounds();
       if (ask.deadlineMs <= 0) return this.turnAway(entry);
       if (this.room.size > this.maxWaiting) this.turnAway(this.room.givesWayTo(tenant) ?? entry);
       if (settled) return;
@@ -210,15 +253,25 @@ export class AdmissionGate {
     const reservation = this.ledger.reserve(bytes);
     if (!reservation) return null;
     if (overtook) overtook.overtaken.bytes += bytes;
-    const released = this.forecast.hold(bytes, this.clock.now());
+    const held = this.forecast.hold(bytes, this.clock.now());
     let open = true;
     return {
-      bytes,
+      get bytes() {
+        return reservation.bytes;
+      },
+      shrink: (smaller) => {
+        const before = reservation.bytes;
+        reservation.shrink(smaller);
+        if (!open || reservation.bytes === before) return;
+        held.shrink(reservation.bytes);
+        if (overtook) overtook.overtaken.bytes -= before - reservation.bytes;
+        this.grant();
+      },
       release: () => {
         if (!open) return;
         open = false;
-        released(this.clock.now());
-        if (overtook) overtook.overtaken.bytes -= bytes;
+        held.release(this.clock.now());
+        if (overtook) overtook.overtaken.bytes -= reservation.bytes;
         reservation.release();
         this.grant();
       },

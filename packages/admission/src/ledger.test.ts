@@ -5,11 +5,13 @@ import { Ledger, type Reservation } from "./ledger";
 type Step =
   | { kind: "reserve"; bytes: number }
   | { kind: "release"; at: number }
+  | { kind: "shrink"; at: number; bytes: number }
   | { kind: "measure"; bytes: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("reserve" as const), bytes: fc.nat(400) }),
   fc.record({ kind: fc.constant("release" as const), at: fc.nat(30) }),
+  fc.record({ kind: fc.constant("shrink" as const), at: fc.nat(30), bytes: fc.nat(400) }),
   fc.record({ kind: fc.constant("measure" as const), bytes: fc.nat(1_000) }),
 );
 
@@ -30,6 +32,11 @@ describe("the ledger", () => {
             entry?.reservation.release();
             entry?.reservation.release();
             if (entry) entry.open = false;
+          } else if (s.kind === "shrink") {
+            const entry = held[s.at];
+            const before = entry?.reservation.bytes ?? 0;
+            entry?.reservation.shrink(s.bytes);
+            if (entry?.open) expect(entry.reservation.bytes).toBe(Math.min(before, s.bytes));
           } else ledger.measure(s.bytes);
           const open = held.filter((h) => h.open).reduce((sum, h) => sum + h.reservation.bytes, 0);
           expect(ledger.reserved).toBe(open);

@@ -1,6 +1,8 @@
 /** Bytes taken from a ledger; giving them back twice gives them back once. */
 export interface Reservation {
   readonly bytes: number;
+  /** Gives back what lies above `bytes`; never takes more. */
+  shrink(bytes: number): void;
   release(): void;
 }
 
@@ -36,13 +38,22 @@ export class Ledger {
     checkBytes(bytes);
     if (bytes > this.available) return null;
     this.held += bytes;
+    let kept = bytes;
     let open = true;
     return {
-      bytes,
+      get bytes() {
+        return kept;
+      },
+      shrink: (smaller) => {
+        checkBytes(smaller);
+        if (!open || smaller >= kept) return;
+        this.held -= kept - smaller;
+        kept = smaller;
+      },
       release: () => {
         if (!open) return;
         open = false;
-        this.held -= bytes;
+        this.held -= kept;
       },
     };
   }

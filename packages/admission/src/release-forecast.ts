@@ -20,15 +20,21 @@ export class ReleaseForecast {
   private heldMs = 1_000;
   private heldBytes = 0;
 
-  /** Returns what is to be called when the bytes are given back. */
-  hold(bytes: number, now: number): (now: number) => void {
+  /** Returns what is to be told when bytes are given back: some of them, and in the end all. */
+  hold(bytes: number, now: number): { shrink(bytes: number): void; release(now: number): void } {
     const one = { bytes, since: now };
     this.held.add(one);
     this.bytes += bytes;
-    return (end) => {
-      this.held.delete(one);
-      this.bytes -= bytes;
-      this.learn(bytes, end - one.since);
+    return {
+      shrink: (smaller) => {
+        this.bytes -= one.bytes - smaller;
+        one.bytes = smaller;
+      },
+      release: (end) => {
+        this.held.delete(one);
+        this.bytes -= one.bytes;
+        this.learn(one.bytes, end - one.since);
+      },
     };
   }
 

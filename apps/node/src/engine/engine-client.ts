@@ -21,6 +21,8 @@ export interface CallLimits {
 export interface RawAnswer {
   status: number;
   contentType: string;
+  /** Null for an answer that is streamed. */
+  contentLength: string | null;
   body: Dispatcher.ResponseData["body"];
 }
 
@@ -130,16 +132,20 @@ export class EngineClient {
         headersTimeout: limits.headersMs ?? LONG_ANSWER_MS,
         bodyTimeout: limits.idleMs ?? LONG_ANSWER_MS,
       });
-      const type = answer.headers["content-type"];
       return {
         status: answer.statusCode,
-        contentType: (Array.isArray(type) ? type[0] : type) ?? "application/json",
+        contentType: oneOf(answer.headers["content-type"]) ?? "application/json",
+        contentLength: oneOf(answer.headers["content-length"]),
         body: answer.body,
       };
     } catch (error) {
       throw toEngineError(error);
     }
   }
+}
+
+function oneOf(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
 export function toEngineError(error: unknown): EngineError {

@@ -1,6 +1,6 @@
-import type { Admission, AdmissionAsk, Reservation } from "@helm/admission";
+import type { Admission, AdmissionAsk, AdmissionGate, Reservation } from "@helm/admission";
 import { EngineError } from "../engine/engine-error";
-import { cacheBytes } from "../engine/engine-facts";
+import { cacheBytes, type EngineMemory } from "../engine/engine-facts";
 import { admissionRefused, badRequest, noCapacity } from "./gateway-error";
 import type { Exchange, GatewayResources } from "./resources";
 
@@ -97,6 +97,27 @@ export async function admit(
   }
 }
 
+/**
+ * Room on a model by a bound on the prompt's tokens, without asking the engine for the count: at once, or null, and then
+ * only the exact count may make it wait or refuse it.
+ */
+export function admitBound(
+  gw: GatewayResources,
+  x: Exchange,
+  model: string,
+  bound: readonly number[],
+  maxTokens: number,
+): Reservation | null {
+  const { gate, memory } = doorOf(x, model);
+  const reservation = gate.admitBound({
+    bytes: bytesOf(x, memory, bound, maxTokens),
+    exact: async () => bytesOf(x, memory, (await countPrompt(x, model)).lengths, maxTokens),
+  });
+  if (!reservation) return null;
+  gw.metrics.admission.inc({ outcome: "admitted" });
+  return hold(x, reservation);
+}
+
 /** Room on a model within a short deadline, or null: what needs it then does without. */
 export async function tryReserve(
   x: Exchange,
@@ -115,14 +136,26 @@ function ask(
   count: PromptCount,
   wish: { maxTokens: number } & Pick<AdmissionAsk, "deadlineMs" | "ticket" | "keepsPlace">,
 ): Promise<Admission> {
+  const { gate, memory } = doorOf(x, model);
+  x.trace.counted(count.tokens);
+  const { maxTokens, ...asked } = wish;
+  const bytes = bytesOf(x, memory, count.lengths, maxTokens);
+  return gate.admit({ tenant: x.tenant.id, bytes, signal: x.signal, ...asked });
+}
+
+type Memory = EngineMemory["models"][string];
+
+function doorOf(x: Exchange, model: string): { gate: AdmissionGate; memory: Memory } {
   const gate = x.engine.gates.get(model);
   const memory = x.engine.memory.models[model];
   if (!gate || !memory) throw noCapacity(`The engine has not measured ${model} yet.`);
-  x.trace.counted(count.tokens);
-  const { maxTokens, ...asked } = wish;
+  return { gate, memory };
+}
+
+function bytesOf(x: Exchange, memory: Memory, lengths: readonly number[], maxTokens: number): number {
   let bytes = 0;
-  for (const length of count.lengths) bytes += cacheBytes(memory, length, maxTokens, x.generation.n);
-  return gate.admit({ tenant: x.tenant.id, bytes, signal: x.signal, ...asked });
+  for (const length of lengths) bytes += cacheBytes(memory, length, maxTokens, x.generation.n);
+  return bytes;
 }
 
 function hold(x: Exchange, reservation: Reservation): Reservation {

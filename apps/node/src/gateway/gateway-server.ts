@@ -146,14 +146,14 @@ export class GatewayServer {
     const { gw } = this;
     const { request, path, writer, traceId, signal, tenant, engine, serve, trace } = asked;
     const endpoint = path === "/v1/completions" ? "/v1/completions" : "/v1/chat/completions";
-    const body = await readJsonBody(request, gw.limits.maxBodyBytes);
+    const read = await readJsonBody(request, gw.limits.maxBodyBytes);
     const exchange: Exchange = {
       traceId,
       startedAt: performance.now(),
       tenant,
       session: readSession(request),
       ticket: readTicket(request),
-      generation: readGeneration(endpoint, body, gw.development),
+      generation: readGeneration(endpoint, read, gw.development),
       writer,
       signal,
       engine,
@@ -211,6 +211,7 @@ function notServing(state: ServingState): GatewayError {
 
 /** What is no address at all is a path that leads nowhere. */
 function pathOf(url: string): string {
+  if (/^\/[a-z0-9/_]+$/.test(url)) return url;
   return URL.canParse(url, "http://gateway") ? new URL(url, "http://gateway").pathname : url;
 }
 

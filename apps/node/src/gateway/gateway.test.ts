@@ -90,6 +90,35 @@ describe("an explicit model", () => {
     expect(on.engine.legs[0]?.body).toMatchObject({ model: "pilot", temperature: 0.3, max_tokens: 32 });
   });
 
+  it("is not counted by the engine where it fits however it is counted", async () => {
+    for (const [body, path] of [
+      [chat({ model: "pilot" }), "/v1/chat/completions"],
+      [{ model: "pilot", prompt: "one two" }, "/v1/completions"],
+    ] as const) {
+      on.engine.calls.length = 0;
+      expect((await on.ask(body, path)).status).toBe(200);
+      expect(on.engine.calls.map((call) => call.path)).toEqual([path]);
+    }
+    const gate = on.gateway.resources.engine()?.gates.get("pilot");
+    expect(gate?.available).toBe(gate?.capacity);
+  });
+
+  it("is counted where its bytes say too little: a large body, pictures, a default that might not fit", async () => {
+    const counted = async (body: object) => {
+      on.engine.calls.length = 0;
+      const answer = await on.ask(body);
+      return [answer.status, on.engine.calls.map((call) => call.path)];
+    };
+    const both = [200, ["/tokenize", "/v1/chat/completions"]];
+    on.engine.budgetBytes = 64 * 512;
+    await on.restart({});
+    expect(await counted(chat({ model: "pilot" }))).toEqual(both);
+    on.engine.budgetBytes = 1 << 20;
+    await on.restart({});
+    const picture = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+    expect(await counted({ model: "pilot", messages: [{ role: "user", content: [picture] }] })).toEqual(both);
+  });
+
   it("streams as the engine streams", async () => {
     const answer = await on.ask(chat({ model: "target", stream: true }));
     const seen = events(answer.body);

@@ -2,9 +2,16 @@ import type { IncomingMessage } from "node:http";
 import type { JsonBody } from "../engine/engine-client";
 import { GatewayError } from "./gateway-error";
 
+export interface ReadBody {
+  body: JsonBody;
+  /** Of the text as it came. */
+  bytes: number;
+}
+
 /** The JSON object of a request; the server's own request timeout bounds the wait. Throws GatewayError 400 or 413. */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<JsonBody> {
-  const text = await readText(request, maxBytes);
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+  const read = await readBytes(request, maxBytes);
+  const text = read.toString("utf8");
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -14,10 +21,10 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new GatewayError(400, "invalid_json", "The request body must be a JSON object.");
   }
-  return value as JsonBody;
+  return { body: value as JsonBody, bytes: read.length };
 }
 
-async function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const parts: Buffer[] = [];
   let size = 0;
@@ -27,7 +34,7 @@ async function readText(request: IncomingMessage, maxBytes: number): Promise<str
     if (size > maxBytes) throw tooLarge(maxBytes);
     parts.push(part as Buffer);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
 
 function tooLarge(maxBytes: number): GatewayError {

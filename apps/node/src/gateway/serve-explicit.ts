@@ -2,7 +2,8 @@ import { brokenOff } from "../engine/engine-client";
 import { answerBody } from "../escalation/leg-body";
 import { NamedLegFacts } from "../trace/named-leg-facts";
 import { account } from "./account";
-import { admit, countPrompt } from "./admit";
+import { admit, admitBound, countPrompt } from "./admit";
+import { boundPrompt } from "./bound-prompt";
 import { helmHeaders, type Outcome } from "./helm-headers";
 import { nativeLine } from "./lines";
 import type { Exchange, GatewayResources } from "./resources";
@@ -14,11 +15,7 @@ const COMPLETION_MAX_TOKENS = 16;
 /** A served model by name: the request goes through as it is, under the tenant's salt, and nothing is decided. */
 export async function serveExplicit(gw: GatewayResources, x: Exchange, model: string): Promise<void> {
   const { endpoint } = x.generation;
-  const chat = endpoint === "/v1/chat/completions";
-  const count = await countPrompt(x, model);
-  const fallback = chat ? roomFor(x, [model], count, defaultMaxTokens(gw)) : COMPLETION_MAX_TOKENS;
-  const maxTokens = x.generation.maxTokens ?? fallback;
-  await admit(gw, x, model, count, maxTokens);
+  const maxTokens = admitUncounted(gw, x, model) ?? (await admitCounted(gw, x, model));
   const caller =
     x.generation.maxTokens === null ? { ...x.generation.body, max_tokens: maxTokens } : x.generation.body;
   const body = answerBody(caller, model, nativeLine(gw, x));
@@ -36,6 +33,8 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
     ...headers,
     "content-type": answer.contentType,
     "cache-control": "no-cache",
+    // A body of known length is one write less to the client.
+    ...(answer.contentLength === null ? {} : { "content-length": answer.contentLength }),
   });
   let firstTokenMs: number | null = null;
   try {
@@ -52,6 +51,31 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
   if (answer.status < 400) {
     account(gw, x, { route: null, outcome, tokensMoved: 0, firstTokenMs, transferMs: null });
   }
+}
+
+/** The engine is not asked to count what fits however it is counted; gives the answer's bound, null where it must be. */
+function admitUncounted(gw: GatewayResources, x: Exchange, model: string): number | null {
+  // A ticket keeps a place for an exact size.
+  const bound = x.ticket === null ? boundPrompt(x.generation) : null;
+  if (bound === null) return null;
+  const maxTokens = x.generation.maxTokens ?? defaultFor(gw, x);
+  const longest = x.engine.models.get(model)?.max_model_len ?? Number.POSITIVE_INFINITY;
+  // A prompt that may leave less than the default has to be counted, or the default would be another one.
+  if (x.generation.maxTokens === null && Math.max(...bound) + maxTokens > longest) return null;
+  return admitBound(gw, x, model, bound, maxTokens) ? maxTokens : null;
+}
+
+async function admitCounted(gw: GatewayResources, x: Exchange, model: string): Promise<number> {
+  const chat = x.generation.endpoint === "/v1/chat/completions";
+  const count = await countPrompt(x, model);
+  const fallback = chat ? roomFor(x, [model], count, defaultFor(gw, x)) : COMPLETION_MAX_TOKENS;
+  const maxTokens = x.generation.maxTokens ?? fallback;
+  await admit(gw, x, model, count, maxTokens);
+  return maxTokens;
+}
+
+function defaultFor(gw: GatewayResources, x: Exchange): number {
+  return x.generation.endpoint === "/v1/chat/completions" ? defaultMaxTokens(gw) : COMPLETION_MAX_TOKENS;
 }
 
 /** What a request without a route falls back on: the default route's bound. */

@@ -12,6 +12,9 @@ import { noRoute, targetOf, wishedRoute } from "./wished-route";
 
 /** A chat or completion request: whose it is has been decided, who answers it is decided here. */
 export async function serveGeneration(gw: GatewayResources, x: Exchange): Promise<void> {
+  const { model } = x.generation;
+  // As the plan below says too; who names a served model does not wait for routes to be looked at.
+  if (model !== null && x.engine.models.has(model)) return serveExplicit(gw, x, model);
   const routes = gw.routing.routes();
   const plan = planRequest({
     model: x.generation.model,

@@ -88,8 +88,7 @@ export class ScriptedEngine {
     const messages = body.messages as { content: string }[] | undefined;
     const refused = messages?.some((message) => message.content === "refuse me");
     if (refused || (this.refusesToCount !== null && body.model === this.refusesToCount)) {
-      const error = { message: "no such role", type: "invalid_request_error", param: "messages" };
-      json(response, 400, { error });
+      noSuchRole(response);
       return;
     }
     const text = messages ? messages.map((message) => message.content).join(" ") : String(body.prompt);
@@ -98,6 +97,7 @@ export class ScriptedEngine {
   }
 
   private async generate(response: ServerResponse, path: string, body: JsonBody): Promise<void> {
+    if (this.refusesToCount !== null && body.model === this.refusesToCount) return noSuchRole(response);
     const script = this.script(body, path);
     if (script.hang) return;
     if (script.refuse) return json(response, script.refuse.status, script.refuse.body);
@@ -144,6 +144,12 @@ export class ScriptedEngine {
     send({ choices: [], usage: usageOf(script), kv_transfer_params: script.report ?? null });
     response.end("data: [DONE]\n\n");
   }
+}
+
+function noSuchRole(response: ServerResponse): void {
+  json(response, 400, {
+    error: { message: "no such role", type: "invalid_request_error", param: "messages" },
+  });
 }
 
 export function words(text: string, logprob: number | null = -0.1): Script["tokens"] {

@@ -1,0 +1,27 @@
+import type { Generation } from "./generation";
+
+/** What a chat template may add of its own: its opening, a default system text, the preamble of tools. */
+const TEMPLATE_TOKENS = 512;
+const TOKENS_A_MESSAGE = 16;
+const TOKENS_A_TEXT = 8;
+
+/**
+ * Most tokens each prompt can come to, read off the body's bytes: a token stands for at least one byte of text.
+ * Null where bytes bound nothing, as with pictures. An engine counts for itself, so a template that adds more than is
+ * allowed for here makes a request wait there and harms nobody.
+ */
+export function boundPrompt({ endpoint, body, bytes }: Generation): readonly number[] | null {
+  if (endpoint === "/v1/chat/completions") {
+    const { messages } = body;
+    if (!Array.isArray(messages) || !messages.every(isText)) return null;
+    return [bytes + TEMPLATE_TOKENS + TOKENS_A_MESSAGE * messages.length];
+  }
+  const { prompt } = body;
+  return typeof prompt === "string" ? [Buffer.byteLength(prompt) + TOKENS_A_TEXT] : null;
+}
+
+function isText(message: unknown): boolean {
+  const content = (message as { content?: unknown } | null)?.content;
+  if (!Array.isArray(content)) return true;
+  return content.every((part) => (part as { type?: unknown } | null)?.type === "text");
+}
