@@ -13,7 +13,7 @@ const TOKENS_A_TEXT = 8;
 export function boundPrompt({ endpoint, body, bytes }: Generation): readonly number[] | null {
   if (endpoint === "/v1/chat/completions") {
     const { messages } = body;
-    if (!Array.isArray(messages) || !messages.every(isText)) return null;
+    if (bytes === null || !Array.isArray(messages) || !messages.every(isText)) return null;
     return [bytes + TEMPLATE_TOKENS + TOKENS_A_MESSAGE * messages.length];
   }
   const { prompt } = body;

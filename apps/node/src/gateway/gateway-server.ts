@@ -153,7 +153,7 @@ export class GatewayServer {
       tenant,
       session: readSession(request),
       ticket: readTicket(request),
-      generation: readGeneration(endpoint, read, gw.development),
+      generation: readGeneration(endpoint, read.body, gw.development, read.bytes),
       writer,
       signal,
       engine,

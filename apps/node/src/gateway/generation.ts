@@ -1,7 +1,6 @@
 import { HelmRequestOptions } from "@helm/contracts";
 import type { Endpoint, JsonBody } from "../engine/engine-client";
 import { badRequest } from "./gateway-error";
-import type { ReadBody } from "./read-body";
 
 /** A request for an answer, checked as far as the gateway needs to understand it; the engine checks the rest. */
 export interface Generation {
@@ -23,8 +22,8 @@ export interface Generation {
   toolLoop: boolean;
   /** The caller's body without what is the gateway's own business. */
   body: JsonBody;
-  /** Of the body as it came. */
-  bytes: number;
+  /** Of the body as it came; null where nobody counted them. */
+  bytes: number | null;
 }
 
 /**
@@ -33,8 +32,12 @@ export interface Generation {
  */
 const ours = ["kv_transfer_params", "cache_salt", "vllm_xargs", "priority", "request_id"];
 
-export function readGeneration(endpoint: Endpoint, read: ReadBody, development: boolean): Generation {
-  const { body: given, bytes } = read;
+export function readGeneration(
+  endpoint: Endpoint,
+  given: JsonBody,
+  development: boolean,
+  bytes: number | null = null,
+): Generation {
   for (const field of ours) {
     if (given[field] !== undefined)
       throw badRequest(field, `${field} is set by the gateway and by nobody else.`);
