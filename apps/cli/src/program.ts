@@ -1,6 +1,7 @@
 import { METHODS } from "@helm/contracts";
 import { Command } from "commander";
 import { readConfig } from "./config";
+import { usage } from "./failure";
 import { addAccess } from "./helm/access/command";
 import { addArtifacts } from "./helm/artifact/command";
 import { addAudit } from "./helm/audit";
@@ -57,6 +58,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   verb(program, "logout", "end the session on the server and forget the sign-in", (c) => logout(c));
 
   const helm = program.command("helm").description("Helm: pairs, calibrations, routing");
+  for (const name of ["login", "logout", "whoami"]) sendUp(helm, name);
   addCalibrate(helm, verb);
   addEvaluate(helm, verb);
   addLadder(helm, verb);
@@ -79,6 +81,17 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   addAudit(helm, verb);
   addArtifacts(helm, verb);
   return program;
+}
+
+/** Who looks for one of the first words under helm is told where it is. */
+function sendUp(helm: Command, name: string): void {
+  helm
+    .command(name, { hidden: true })
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(() => {
+      throw usage(`${name} is no verb of helm. It is: lifeboat ${name}`);
+    });
 }
 
 function addCalibrate(helm: Command, verb: AddVerb): void {

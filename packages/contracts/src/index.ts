@@ -23,6 +23,7 @@ export * from "./key-state";
 export * from "./ladder";
 export * from "./model-facts";
 export * from "./node-protocol";
+export * from "./own-names";
 export * from "./people";
 export * from "./request-trace";
 export * from "./retention";

@@ -33,12 +33,34 @@ export async function createKey(
 ): Promise<void> {
   const expiresAt = expires === undefined ? null : dateOf(expires);
   const server = await requireServer(config);
-  const { id } = await findTenant(server, tenant);
+  const { id, enabled } = await findTenant(server, tenant);
   const created = await server.key.create.mutate({ tenantId: id, name, expiresAt });
+  const [nodes, { route }] = await Promise.all([server.node.list.query(), server.overview.helm.query()]);
+  const gateway = nodes.find(({ connected, url }) => connected && url)?.url ?? null;
   screen.answer({ type: "key", ...created }, () => [
     created.key,
     "This key is shown once. Keep it where you keep secrets.",
+    ...useOfKey({ gateway, model: route?.name ?? null, excluded: enabled ? null : tenant }),
   ]);
+}
+
+/** How a client uses a key, and what still keeps its tenant from Helm. The key itself is never repeated. */
+export function useOfKey(given: {
+  gateway: string | null;
+  model: string | null;
+  excluded: string | null;
+}): string[] {
+  const { gateway, model, excluded } = given;
+  return [
+    gateway
+      ? `Clients send it to ${gateway}/v1: curl ${gateway}/v1/chat/completions -H "authorization: Bearer KEY" -H "content-type: application/json" -d '{"model": "${model ?? "MODEL"}", "messages": [{"role": "user", "content": "Hello"}]}'`
+      : "Clients send it to the gateway of a node; none is connected: lifeboat helm node list.",
+    ...(excluded
+      ? [
+          `${excluded} is excluded, so its requests are served by the target: lifeboat helm tenant enable ${excluded}.`,
+        ]
+      : []),
+  ];
 }
 
 /** The new key is shown once; the old one ends after the grace period. */

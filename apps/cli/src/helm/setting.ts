@@ -1,6 +1,6 @@
 import type { Context } from "../context";
 import { usage } from "../failure";
-import { requireServer } from "../server/client";
+import { requireServer, type Server } from "../server/client";
 import { table } from "../terminal/style";
 import { flag, numberOf, pick, revisionOf } from "./given";
 
@@ -69,9 +69,30 @@ export async function setHelm({ config, screen }: Context, enabled: boolean, giv
   const server = await requireServer(config);
   const revision = await revisionOf(given, () => server.setting.get.query());
   const setting = await server.setting.setHelmEnabled.mutate({ enabled, revision });
+  const overview = await server.overview.helm.query();
   screen.answer({ type: "setting", setting }, () => [
     `Helm is ${setting.helmEnabled ? "on" : "off"} (revision ${setting.revision}).`,
+    ...(setting.helmEnabled ? nextSteps(overview) : []),
   ]);
+}
+
+type Overview = Awaited<ReturnType<Server["overview"]["helm"]["query"]>>;
+
+/** What still keeps requests from being routed, each with the command that ends it. */
+export function nextSteps({ killSwitch, pairs, tenants, route }: Overview): string[] {
+  const steps = [
+    ...(killSwitch ? ["The kill switch is pulled: lifeboat helm setting unkill."] : []),
+    ...(pairs.total === 0 ? ["No pair is registered: lifeboat helm pair register SOURCE TARGET."] : []),
+    ...(pairs.total > 0 && pairs.eligible === 0
+      ? ["No pair is ELIGIBLE: lifeboat helm calibration start SOURCE TARGET --wait."]
+      : []),
+    ...(tenants.total === 0 ? ["There is no tenant: lifeboat helm tenant create NAME."] : []),
+    ...(tenants.total > 0 && tenants.enabled === 0
+      ? ["Every tenant is excluded: lifeboat helm tenant enable NAME."]
+      : []),
+  ];
+  if (steps.length > 0) return ["Nothing is routed yet.", ...steps];
+  return [`Requests of ${tenants.names.join(", ")} that ask for ${route?.name ?? "a route"} are routed now.`];
 }
 
 const POLL_MS = 100;

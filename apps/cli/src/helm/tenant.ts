@@ -1,3 +1,4 @@
+import { nearestName, TENANT_NAME_RULE, TenantName } from "@helm/contracts";
 import type { Context } from "../context";
 import { Failure, usage } from "../failure";
 import { requireServer, type Server } from "../server/client";
@@ -65,10 +66,19 @@ export async function showTenant({ config, screen }: Context, name: string): Pro
 }
 
 export async function createTenant({ config, screen }: Context, name: string): Promise<void> {
+  requireTenantName(name);
   const tenant = await (await requireServer(config)).tenant.create.mutate({ name });
   screen.answer({ type: "tenant", tenant }, () => [
     `Created ${tenant.name}. It is excluded until lifeboat helm tenant enable ${tenant.name}.`,
   ]);
+}
+
+/** Errors: usage, with a name that would do. */
+function requireTenantName(name: string): void {
+  if (TenantName.safeParse(name).success) return;
+  const nearest = nearestName(name);
+  const instead = nearest ? ` ${nearest} would do.` : "";
+  throw usage(`"${name}" is no name of a tenant. ${TENANT_NAME_RULE}${instead}`);
 }
 
 export async function setTenant(
@@ -92,6 +102,7 @@ export async function renameTenant(
   newName: string,
   given?: number,
 ): Promise<void> {
+  requireTenantName(newName);
   const server = await requireServer(config);
   const { id, revision } = await findTenant(server, name);
   const tenant = await server.tenant.update.mutate({ id, name: newName, revision: given ?? revision });
@@ -153,7 +164,7 @@ export async function restoreTenant({ config, screen }: Context, name: string): 
 export async function findTenant(
   server: Server,
   name: string,
-): Promise<{ id: string; name: string; revision: number }> {
+): Promise<{ id: string; name: string; enabled: boolean; revision: number }> {
   for (const archived of [false, true]) {
     const tenants = await server.tenant.list.query({ archived });
     const found = tenants.find((tenant) => tenant.name === name || tenant.id === name);

@@ -5,6 +5,7 @@ import { HostClient, HostRequestError } from "@helm/host";
 import { z } from "zod";
 import type { Context } from "../context";
 import { Failure, usage } from "../failure";
+import { formatDuration } from "../terminal/style";
 import { connect } from "./client";
 import { readSession, removeSession, type Session, UnreadableSession, writeSession } from "./session-file";
 
@@ -103,13 +104,13 @@ async function signIn(origin: string, email: string, password: string): Promise<
     if (typeof token === "string") return token;
     throw new Failure(1, "SIGN_IN_FAILED", `${origin} signs in but gives no token: it is no Helm server.`);
   } catch (error) {
-    throw error instanceof HostRequestError ? refused(origin, error.status) : error;
+    throw error instanceof HostRequestError ? refused(origin, error) : error;
   } finally {
     await client.close();
   }
 }
 
-function refused(origin: string, status: number): Failure {
+function refused(origin: string, { status, details }: HostRequestError): Failure {
   switch (status) {
     case 0:
       return new Failure(
@@ -120,7 +121,7 @@ function refused(origin: string, status: number): Failure {
     case 401:
       return new Failure(1, "SIGN_IN_REFUSED", "E-mail or password is wrong.");
     case 429:
-      return new Failure(1, "RATE_LIMITED", "Too many tries. Wait a minute and try again.");
+      return new Failure(1, "RATE_LIMITED", `Too many tries. Wait ${waitWords(details)} and try again.`);
     case 403:
       return new Failure(1, "DISABLED", `${origin} does not let this account in. Ask an administrator.`);
     default:
@@ -130,6 +131,10 @@ function refused(origin: string, status: number): Failure {
         `${origin} answered the sign-in with ${status}: it is no Helm server, or not ready.`,
       );
   }
+}
+
+function waitWords({ retryAfterMs }: Record<string, unknown>): string {
+  return typeof retryAfterMs === "number" ? formatDuration(retryAfterMs / 1000) : "a minute";
 }
 
 async function ask(question: string, hidden: boolean): Promise<string> {

@@ -1,5 +1,6 @@
 "use client";
 
+import { RouteName } from "@helm/contracts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { z } from "zod";
 import { tellStored } from "../../api/tell";
@@ -17,13 +18,7 @@ import { ShareShape } from "./share-schema";
 type Route = Outputs["route"]["list"][number];
 
 const Form = z.object({
-  name: z
-    .string()
-    .trim()
-    .regex(
-      /^[a-z0-9][a-z0-9._-]{0,62}$/,
-      "Lower-case letters, digits, dots, dashes and underscores, at most 63.",
-    ),
+  name: RouteName,
   pairId: z.string().min(1, "Choose a pair."),
   ...JudgeShape,
   defaultMaxTokens: wholeNumber(1_000_000),

@@ -1,5 +1,6 @@
 "use client";
 
+import { TenantName } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
@@ -15,10 +16,7 @@ import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
 
 const Form = z.object({
-  name: z
-    .string()
-    .trim()
-    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "Use lower-case letters, digits and dashes, at most 63."),
+  name: TenantName,
 });
 
 export function CreateTenant() {

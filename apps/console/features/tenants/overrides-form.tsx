@@ -1,5 +1,6 @@
 "use client";
 
+import { TenantName } from "@helm/contracts";
 import { useMutation } from "@tanstack/react-query";
 import { z } from "zod";
 import { tellStored } from "../../api/tell";
@@ -13,10 +14,7 @@ import { useBlocked } from "../session/use-session";
 import { TENANT_WORDS, type Tenant, useTenantRefresh } from "./use-tenants";
 
 const Form = z.object({
-  name: z
-    .string()
-    .trim()
-    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "Use lower-case letters, digits and dashes, at most 63."),
+  name: TenantName,
   ...JudgeOverridesShape,
   transferOff: z.enum(["route", "off"]),
   maxConcurrent: orEmpty(wholeNumber(100_000)),

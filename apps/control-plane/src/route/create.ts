@@ -1,9 +1,9 @@
-import { HelmError } from "@helm/contracts";
+import { HelmError, RouteName } from "@helm/contracts";
 import { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
 import { requireFreeName, requirePossiblePair } from "./check-route";
-import { audited, RouteFields, RouteName, type RouteOut, readRoute } from "./schema";
+import { audited, RouteFields, type RouteOut, readRoute } from "./schema";
 
 export const CreateRouteInput = RouteFields.partial({
   streaming: true,

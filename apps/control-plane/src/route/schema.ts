@@ -43,14 +43,6 @@ export const RouteFields = z.object({
   shareForced: chance,
 });
 
-/** As clients send it: no slash, so that it can never be mistaken for a hub's model. */
-export const RouteName = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._-]{0,62}$/,
-    "lower-case letters, digits, dots, dashes and underscores, at most 63",
-  );
-
 const name = { select: { name: true } } as const;
 const withPair = { pair: { select: { source: name, target: name } } } satisfies Prisma.RouteInclude;
 

@@ -1,9 +1,9 @@
-import { HelmError } from "@helm/contracts";
+import { HelmError, RouteName } from "@helm/contracts";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { changeRow } from "../revision/change-row";
 import { requireFreeName, requirePossiblePair } from "./check-route";
-import { audited, RouteFields, RouteName, type RouteOut, readRoute } from "./schema";
+import { audited, RouteFields, type RouteOut, readRoute } from "./schema";
 
 export const UpdateRouteInput = RouteFields.partial().extend({
   name: z.string(),

@@ -1,13 +1,8 @@
-import { HelmError } from "@helm/contracts";
+import { HelmError, TenantName } from "@helm/contracts";
 import { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
 import { type TenantOut, tenantOut, withKeys } from "./schema";
-
-export const TenantName = z
-  .string()
-  .trim()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
 
 export const CreateTenantInput = z.object({ name: TenantName });
 

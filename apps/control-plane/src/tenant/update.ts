@@ -1,8 +1,7 @@
-import { HelmError, StreamingMode } from "@helm/contracts";
+import { HelmError, StreamingMode, TenantName } from "@helm/contracts";
 import { z } from "zod";
 import type { Call } from "../context";
 import { changeTenant, findTenant } from "./change-tenant";
-import { TenantName } from "./create";
 import { requireNotArchived, type TenantOut } from "./schema";
 
 const logprob = z.number().min(-100).max(0);

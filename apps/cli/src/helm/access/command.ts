@@ -1,3 +1,4 @@
+import { ROUTE_NAME_RULE, TENANT_NAME_RULE } from "@helm/contracts";
 import type { Command } from "commander";
 import type { AddVerb } from "../../verb";
 import { optionalRevision } from "../given";
@@ -40,7 +41,12 @@ function addTenants(helm: Command, verb: AddVerb): void {
   verb(tenant, "show <name>", "what holds for it, and where each value comes from", (c, [n = ""]) =>
     showTenant(c, n),
   );
-  verb(tenant, "create <name>", "a new tenant, excluded at first", (c, [n = ""]) => createTenant(c, n));
+  verb(
+    tenant,
+    "create <name>",
+    `a new tenant, excluded at first. Its name: ${TENANT_NAME_RULE}`,
+    (c, [n = ""]) => createTenant(c, n),
+  );
   verb(tenant, "rename <name> <new-name>", "keys and counts stay with it", (c, [n = "", to = ""], o) =>
     renameTenant(c, n, to, optionalRevision(o.revision)),
   ).option(REVISION, SEEN);
@@ -104,7 +110,11 @@ function addRoutes(helm: Command, verb: AddVerb): void {
   verb(route, "show <name>", "one route, and on how many nodes it is ready", (c, [n = ""]) =>
     showRoute(c, n),
   );
-  fields(verb(route, "create <name>", "a further route", (c, [n = ""], o) => createRoute(c, n, o)));
+  fields(
+    verb(route, "create <name>", `a further route. Its name: ${ROUTE_NAME_RULE}`, (c, [n = ""], o) =>
+      createRoute(c, n, o),
+    ),
+  );
   fields(
     verb(route, "set <name>", "change a route; says what the change does", (c, [n = ""], o) =>
       setRoute(c, n, o),

@@ -10,6 +10,7 @@ import {
   startCalibration,
 } from "../calibration";
 import { listPairs, registerPair } from "../pair";
+import { addPairVerb } from "../pair-verb";
 import { measureDrift } from "./drift";
 import { calibrationLogs } from "./logs";
 import { activateMapper, listMappers, retireMapper, showMapper } from "./mapper";
@@ -21,19 +22,14 @@ const textOf = (value: Given) => (typeof value === "string" ? value : undefined)
 /** Pairs, their calibrations and the mappers that these write: the verbs of the retention pages. */
 export function addRetention(helm: Command, pair: Command, verb: AddVerb): void {
   verb(pair, "list", "every pair with its status and score", (c) => listPairs(c));
-  verb(pair, "show <source> <target>", "one pair: its score, its mappers, its runs", (c, [s = "", t = ""]) =>
+  addPairVerb(verb, pair, "show", "one pair: its score, its mappers, its runs", (c, s, t) =>
     showPair(c, s, t),
   );
-  verb(pair, "register <source> <target>", "have a worker look at two models", (c, [s = "", t = ""]) =>
-    registerPair(c, s, t),
-  );
+  addPairVerb(verb, pair, "register", "have a worker look at two models", (c, s, t) => registerPair(c, s, t));
   verb(pair, "refused", "registrations that became no pair, with all causes", (c) => listRefused(c));
   verb(pair, "storage", "what mappers take, and would take for every direction", (c) => pairStorage(c));
-  verb(
-    pair,
-    "compare <source> <target>",
-    "every run of a pair against its active one",
-    (c, [s = "", t = ""], o) => showPair(c, s, t, { compare: true, most: Number(o.limit) }),
+  addPairVerb(verb, pair, "compare", "every run of a pair against its active one", (c, s, t, o) =>
+    showPair(c, s, t, { compare: true, most: Number(o.limit) }),
   ).addOption(new Option("--limit <n>", "how many runs").default("5"));
   addCalibrations(helm, verb);
   addMappers(helm, verb);
@@ -62,12 +58,8 @@ function addCalibrations(helm: Command, verb: AddVerb): void {
   verb(calibration, "show <id>", "one calibration", (c, [id = ""], o) =>
     showCalibration(c, id, o.wait === true),
   ).option("--wait", "follow it to its end");
-  verb(
-    calibration,
-    "start <source> <target>",
-    "calibrate a registered pair on the server",
-    (c, [s = "", t = ""], o) =>
-      startCalibration(c, readOptions({ ...o, sourceModel: s, targetModel: t, wait: o.wait === true })),
+  addPairVerb(verb, calibration, "start", "calibrate a registered pair on the server", (c, s, t, o) =>
+    startCalibration(c, readOptions({ ...o, sourceModel: s, targetModel: t, wait: o.wait === true })),
   )
     .option("--corpus <corpus>", "as calibrate takes it", "bundled")
     .option("--corpus-column <name>", "column of the texts or messages")

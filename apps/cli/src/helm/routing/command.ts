@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Verb } from "../../verb";
+import { addPairVerb } from "../pair-verb";
 import { listNodes, orderNode, revokeNode, showNode } from "./node";
 import { placePair, unplacePair } from "./placement";
 import { diffSnapshots, listSnapshots, releaseSnapshot, rollbackSnapshot, showSnapshot } from "./snapshot";
@@ -12,15 +13,10 @@ const textOf = (value: Given) => (typeof value === "string" ? value : undefined)
 
 /** What nodes are told and by whom: snapshots, nodes, workers, and where a pair may be used. */
 export function addRouting(helm: Command, pair: Command, verb: AddVerb): void {
-  verb(
-    pair,
-    "place <source> <target>",
-    "use the pair on these nodes and no other",
-    (c, [s = "", t = ""], o) => placePair(c, s, t, String(o.node)),
+  addPairVerb(verb, pair, "place", "use the pair on these nodes and no other", (c, s, t, o) =>
+    placePair(c, s, t, String(o.node)),
   ).requiredOption("--node <names>", "names of nodes, with commas between them");
-  verb(pair, "unplace <source> <target>", "use the pair on every node again", (c, [s = "", t = ""]) =>
-    unplacePair(c, s, t),
-  );
+  addPairVerb(verb, pair, "unplace", "use the pair on every node again", (c, s, t) => unplacePair(c, s, t));
   addNodes(helm, verb);
   const worker = helm.command("worker").description("hosts that calibrate");
   verb(worker, "list", "every worker", (c) => listWorkers(c));
