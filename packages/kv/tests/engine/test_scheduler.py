@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,87 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from lifeboat_kv.engine.errors import ApiError
-from lifeboat_kv.engine.kv_pool import KvPool, KvShape
 from lifeboat_kv.engine.mappers import MapperRefusedError, MapperStore
-from lifeboat_kv.engine.metrics import TransferMetrics
-from lifeboat_kv.engine.scheduler import Scheduler
 from lifeboat_kv.engine.sequence import (
     DoneEvent,
-    Event,
     FailedEvent,
-    Request,
-    SamplingOptions,
     SequenceState,
-    StageOrder,
     TokenEvent,
 )
-from lifeboat_kv.engine.staging import StagingStore
-from lifeboat_kv.engine.transfer import TransferDesk
 from lifeboat_kv.mapper.artifact import WEIGHTS_FILE
 from lifeboat_kv.models.digest_cache import file_digest
 
-from .test_units import Letters
-
-SHAPE = KvShape(layers=1, kv_heads=1, head_dim=4, dtype=torch.float32)
-BLOCKS = 40
-
-
-class Traffic:
-    """A scheduler, what it was given and what came out. `plan` says what each forward does."""
-
-    def __init__(self, plan: list[str]) -> None:
-        self.plan = itertools.chain(plan, itertools.repeat("good"))
-        self.events: dict[str, list[Event]] = {}
-        device = torch.device("cpu")
-        model: Any = SimpleNamespace(
-            name="m", tokenizer=Letters(), ends=frozenset({0}), device=device, forward=self.forward
-        )
-        self.staging = StagingStore(4000)
-        mappers = MapperStore(None, dict, device, 1)
-        desk = TransferDesk(self.staging, mappers, lambda: {"m": model}, TransferMetrics())
-        self.scheduler = Scheduler(
-            model,
-            KvPool(SHAPE, SHAPE.bytes_per_block * (BLOCKS + 1), device),
-            desk,
-            lambda request, event: self.events[request.id].append(event),
-            max_batch=6,
-            max_waiting=50,
-            step_tokens=40,
-        )
-
-    def forward(self, pool: KvPool, pieces: Any, tokens: list[int], rows: list[int]) -> torch.Tensor:
-        assert sum(p.stop - p.start for p in pieces) == len(tokens)
-        written = Counter((p.blocks[at // 16], at % 16) for p in pieces for at in range(p.start, p.stop))
-        assert max(written.values()) == 1, "two sequences write one slot"
-        what = next(self.plan)
-        if what == "raise":
-            raise RuntimeError("the forward broke")
-        logits = torch.full((len(rows), 100), 0.0)
-        logits[:, 65] = 5.0
-        if what == "nan" and rows:
-            logits[0] = torch.nan
-        return logits
-
-    def submit(self, number: int, length: int, answer: int, n: int, salt: str | None, staged: bool) -> None:
-        stage = StageOrder(f"{number}", "mac", 60_000) if staged else None
-        sampling = SamplingOptions(max_tokens=answer, temperature=0)
-        prompt = [65 + (i % 3) for i in range(length)]
-        request = Request(str(number), "m", prompt, sampling, lambda event: None, n, salt, stage)
-        try:
-            self.scheduler.check(request, 0)
-        except ApiError:
-            return
-        self.events[request.id] = []
-        self.scheduler.accept(request)
-
-    def check(self) -> None:
-        scheduler = self.scheduler
-        held = {block for seq in scheduler.running for block in seq.blocks}
-        assert scheduler.cache.held == len(held)
-        assert len(scheduler.running) <= scheduler.max_batch
-        assert all(seq.state is not SequenceState.FINISHED for seq in scheduler.running)
-
+from .traffic import BLOCKS, Traffic
 
 MOVES = st.one_of(
     st.tuples(

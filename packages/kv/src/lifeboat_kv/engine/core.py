@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from ..mapper.mapping import most_rows
 from .errors import ApiError, context_too_long, model_not_found, overloaded
 from .kv_pool import KvPool
 from .mappers import MapperStore
@@ -33,6 +34,7 @@ class EngineLimits:
     kv_budget: int = 512 << 20
     staging_budget: int = 256 << 20
     mapper_budget: int = 1 << 30
+    mapper_host_budget: int = 1 << 30
     max_batch: int = 64
     max_waiting: int = 1024
     step_tokens: int = 512
@@ -66,6 +68,7 @@ class Engine:
             lambda: {name: m.facts for name, m in self.models.items()},
             device,
             limits.mapper_budget,
+            limits.mapper_host_budget,
         )
         self.desk = TransferDesk(self.staging, self.mappers, lambda: self.models, self.transfer_metrics)
         self.loop = StepLoop(deliver)
@@ -80,6 +83,7 @@ class Engine:
                 max_batch=limits.max_batch,
                 max_waiting=limits.max_waiting,
                 step_tokens=limits.step_tokens,
+                map_rows=map_rows(device),
             )
             for name, model in self.models.items()
         }
@@ -133,6 +137,7 @@ class Engine:
                 "kv_cached_bytes": cache.remembered * shape.bytes_per_block,
                 "kv_available_bytes": cache.available * shape.bytes_per_block,
             }
+        device_tier, host_tier = self.mappers.tiers()
         return {
             "device": str(self.device),
             "models": models,
@@ -141,7 +146,12 @@ class Engine:
                 "used_bytes": self.staging.used_bytes,
                 "entries": self.staging.count,
             },
-            "mappers": {"budget_bytes": self.mappers.budget_bytes, "used_bytes": self.mappers.used_bytes},
+            "mappers": {
+                "budget_bytes": device_tier.budget_bytes,
+                "used_bytes": device_tier.used_bytes,
+                "host_budget_bytes": host_tier.budget_bytes,
+                "host_used_bytes": host_tier.used_bytes,
+            },
             "process_resident_bytes": resident_bytes(),
             "process_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             * (1 if sys.platform == "darwin" else 1024),
@@ -149,6 +159,11 @@ class Engine:
             if self.device.type == "cuda"
             else None,
         }
+
+
+def map_rows(device: torch.device) -> int:
+    """Rows of a transfer that are mapped between two steps: about as long as one with a full prompt chunk."""
+    return 2 * most_rows(device)
 
 
 def resident_bytes() -> int | None:

@@ -6,7 +6,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 
-from .sequence import Request
+from .sequence import Request, Sequence
 
 SECONDS = (
     0.001,
@@ -26,7 +26,8 @@ SECONDS = (
     40.96,
     81.92,
 )
-TOKENS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+ANSWERS = (1, 2, 5, 10, 20, 50)
+TOKENS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 
 
 class Counter:
@@ -61,13 +62,24 @@ class ModelMetrics:
         self.name = name
         self.prompt_tokens = Counter()
         self.generation_tokens = Counter()
+        self.transfer_queries = Counter()
+        self.transfer_hits = Counter()
         self.decode_rows = Counter()
         self.decode_steps = Counter()
         self.finish: dict[str, Counter] = {}
-        self.first_token = Histogram(SECONDS)
-        self.queue = Histogram(SECONDS)
-        self.latency = Histogram(SECONDS)
         self.step_tokens = Histogram(TOKENS)
+        self.first_token = Histogram(SECONDS)
+        self.between_tokens = Histogram(SECONDS)
+        self.per_output_token = Histogram(SECONDS)
+        self.latency = Histogram(SECONDS)
+        self.queue = Histogram(SECONDS)
+        self.prefill = Histogram(SECONDS)
+        self.decode = Histogram(SECONDS)
+        self.inference = Histogram(SECONDS)
+        self.request_prompt = Histogram(TOKENS)
+        self.request_answer = Histogram(TOKENS)
+        self.asked_answers = Histogram(ANSWERS)
+        self.asked_tokens = Histogram(TOKENS)
 
     def count_step(self, tokens: int, decoding: int) -> None:
         """Records one forward: all its tokens and how many rows were decoding."""
@@ -76,10 +88,39 @@ class ModelMetrics:
             self.decode_rows.add(decoding)
             self.decode_steps.add(1)
 
-    def observe_first_token(self, request: Request) -> None:
-        """Records a request's queueing and first-token time."""
-        self.first_token.observe(request.first_token - request.arrived)
-        self.queue.observe(request.admitted - request.arrived)
+    def started(self, request: Request, hit: int) -> None:
+        """Records a request that was let in, of whose prompt `hit` tokens were remembered here."""
+        self.prompt_tokens.add(len(request.prompt))
+        self.request_prompt.observe(len(request.prompt))
+        self.asked_answers.observe(request.n)
+        self.asked_tokens.observe(request.sampling.max_tokens)
+        if request.transfer is not None:
+            self.transfer_queries.add(len(request.prompt) - hit)
+            self.transfer_hits.add(request.cached_tokens - hit)
+
+    def token(self, seq: Sequence, now: float) -> None:
+        """Records one answer token."""
+        request = seq.request
+        self.generation_tokens.add(1)
+        if not request.first_token:
+            request.first_token = now
+            self.first_token.observe(now - request.arrived)
+            self.queue.observe(request.admitted - request.arrived)
+            self.prefill.observe(request.prefilled - request.admitted)
+        if seq.first_token:
+            self.between_tokens.observe(now - seq.last_token)
+        else:
+            seq.first_token = now
+        seq.last_token = now
+
+    def answered(self, seq: Sequence, reason: str, now: float) -> None:
+        """Records a whole answer: stop or length."""
+        self.finished(reason, now - seq.request.arrived)
+        self.decode.observe(now - seq.first_token)
+        self.inference.observe(now - seq.request.admitted)
+        self.request_answer.observe(seq.produced)
+        if seq.produced > 1:
+            self.per_output_token.observe((now - seq.first_token) / (seq.produced - 1))
 
     def finished(self, reason: str, seconds: float) -> None:
         """Records the end of a sequence: stop, length, abort or error."""

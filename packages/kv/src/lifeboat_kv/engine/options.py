@@ -107,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         ("--kv-budget-bytes", "kv_budget", int),
         ("--staging-budget-bytes", "staging_budget", int),
         ("--mapper-budget-bytes", "mapper_budget", int),
+        ("--mapper-host-budget-bytes", "mapper_host_budget", int),
         ("--max-waiting", "max_waiting", int),
         ("--max-step-tokens", "step_tokens", int),
         ("--max-body-bytes", "body", int),

@@ -1,42 +1,36 @@
 """Which sequences of one model run in the next step, and what becomes of their results.
 
-A step is one packed forward: every decoding sequence's row first, then prompts in chunks up to the
-step's token budget. Blocks for prompt and whole answer are taken before a request starts, so a
-started request always finishes.
+A step advances what is in flight and only then lets others in: decoding rows, prompts, rows on their way
+from another model's cache, free places. Blocks for prompt and whole answer are taken before a request
+starts, so a started request always finishes.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 
 from .errors import ApiError, overloaded
-from .kv_pool import BLOCK_TOKENS, KvPool, blocks_needed
+from .kv_pool import BLOCK_TOKENS, KvPool
 from .metrics import ModelMetrics
-from .paged_attention import Piece
-from .prefix_cache import PrefixCache, extend_name
-from .sampling import choose_tokens, make_generator
-from .sequence import (
-    DoneEvent,
-    Event,
-    FailedEvent,
-    Request,
-    Sequence,
-    SequenceState,
-    TokenEvent,
-)
+from .placement import Placement
+from .sampling import choose_tokens
+from .sequence import DoneEvent, Event, FailedEvent, Request, Sequence, SequenceState, TokenEvent
 from .served_model import ServedModel
-from .text import TextStream
+from .slots import SlotGate
+from .step_plan import Batch, plan_step
 from .transfer import TransferDesk
+from .waiting_line import WaitingLine
 
 log = logging.getLogger(__name__)
 
 Post = Callable[[Request, Event], None]
 BROKEN = FailedEvent("The engine failed while working on this request.")
+# A slice of a transfer is not worth beginning for fewer rows.
+LEAST_MAP_ROWS = 64
 
 
 class Scheduler:
@@ -52,16 +46,20 @@ class Scheduler:
         max_batch: int,
         max_waiting: int,
         step_tokens: int,
+        map_rows: int,
     ) -> None:
         self.model = model
         self.pool = pool
-        self.cache = PrefixCache(pool.blocks)
+        self.places = Placement(model, pool)
+        self.cache = self.places.cache
         self.metrics = ModelMetrics(model.name)
         self.max_batch = max_batch
         self.max_waiting = max_waiting
         self.step_tokens = step_tokens
-        self.waiting: deque[Request] = deque()
+        self.map_rows = map_rows
+        self.waiting = WaitingLine()
         self.running: list[Sequence] = []
+        self._gate = SlotGate(max_batch)
         self._desk = desk
         self._post = post
 
@@ -73,7 +71,7 @@ class Scheduler:
         if request.n > self.max_batch:
             raise ApiError(400, "invalid_value", f"n is at most {self.max_batch} here.", param="n")
         need, budget, size = (
-            self._blocks_for(request),
+            self.places.blocks_for(request),
             self.pool.usable_blocks,
             self.pool.shape.bytes_per_block,
         )
@@ -85,157 +83,154 @@ class Scheduler:
 
     def accept(self, request: Request) -> None:
         """Puts a checked request at the end of the queue."""
-        self.waiting.append(request)
+        self.waiting.join(request)
 
     def abort(self, request_id: str) -> None:
         """Forgets a request whose client went away; its blocks are free at once."""
         for request in [r for r in self.waiting if r.id == request_id]:
-            self.waiting.remove(request)
+            self.waiting.forget(request)
             self._close(request, "abort")
         for seq in [s for s in self.running if s.request.id == request_id]:
-            self._drop(seq)
-            if all(s.state is SequenceState.FINISHED for s in seq.request.sequences):
+            self._leave(seq)
+            if seq.request.finished:
                 self._close(seq.request, "abort")
 
     @property
     def busy(self) -> bool:
         """Whether there is anything to do."""
-        return bool(self.waiting or self.running)
+        return bool(len(self.waiting) or self.running)
 
     def step(self) -> bool:
-        """Admits what fits and runs one forward. Returns whether anything moved."""
-        moved = self._admit()
-        batch = self._plan()
+        """Advances what is in flight, then gives free places out. Returns whether anything moved.
+
+        Nothing that keeps others from starting keeps those in flight from going on.
+        """
+        moved = self._run(plan_step(self.running, self.step_tokens))
+        moved = self._map_slice() or moved
+        return self._fill_slots() or moved
+
+    def _run(self, batch: Batch) -> bool:
         if not batch:
-            return moved
+            return False
         try:
-            self._run(batch)
+            ran, logits = self._forward(batch)
+            ending: list[tuple[Sequence, int]] = []
+            for seq, piece in ran:
+                if piece.stop == len(seq.tokens):
+                    ending.append((seq, len(ending)))
+                seq.computed = piece.stop
+                self.places.remember(seq)
+            self._sample(ending, logits)
         except Exception:
-            log.exception("a step of %s failed; its %d sequences end", self.model.name, len(batch))
-            for request in {id(seq.request): seq.request for seq, _ in batch}.values():
-                self._fail(request)
+            log.exception("a step of %s failed; its sequences end", self.model.name)
+            self._fail_all_of(seq for seq, _ in batch)
         return True
 
-    def _admit(self) -> bool:
-        moved = False
-        while self.waiting and len(self.running) + self.waiting[0].n <= self.max_batch:
-            if not self._start(self.waiting[0]):
+    def _forward(self, batch: Batch) -> tuple[Batch, torch.Tensor]:
+        """Runs a batch; where it breaks with prompts in it, they end and the decoding rows run alone."""
+        try:
+            return batch, self._compute(batch)
+        except Exception:
+            rows = [(seq, piece) for seq, piece in batch if seq.state is SequenceState.DECODE]
+            if not rows or len(rows) == len(batch):
+                raise
+            log.exception("a step of %s failed; %d decoding rows go on", self.model.name, len(rows))
+            self._fail_all_of(seq for seq, _ in batch if seq.state is not SequenceState.DECODE)
+            return rows, self._compute(rows)
+
+    def _compute(self, batch: Batch) -> torch.Tensor:
+        """Logits of every sequence whose last token is in the batch."""
+        tokens: list[int] = []
+        wanted: list[int] = []
+        for seq, piece in batch:
+            tokens.extend(seq.tokens[piece.start : piece.stop])
+            if piece.stop == len(seq.tokens):
+                wanted.append(len(tokens) - 1)
+        logits = self.model.forward(self.pool, [piece for _, piece in batch], tokens, wanted)
+        decoding = sum(seq.state is SequenceState.DECODE for seq, _ in batch)
+        self.metrics.count_step(len(tokens), decoding)
+        return logits
+
+    def _map_slice(self) -> bool:
+        """A slice of the transfers under way, those that began first first."""
+        left, moved = self.map_rows, False
+        for seq in [s for s in self.running if s.state is SequenceState.MAPPING]:
+            if left <= 0:
                 break
-            self.waiting.popleft()
+            moved = True
+            work = seq.request.installation
+            before = work.next
+            if not self._desk.advance(seq.request, max(left, LEAST_MAP_ROWS)):
+                self._start_over(seq.request)
+                break
+            left -= work.next - before
+            if work.complete:
+                seq.mapped = seq.mapped or work.stop > work.start
+                seq.computed = work.stop
+                self._go(seq)
+        return moved
+
+    def _fill_slots(self) -> bool:
+        moved = False
+        while self._start_one():
             moved = True
         return moved
+
+    def _start_one(self) -> bool:
+        """Starts the first request that may; one that overtakes must fit whatever the cache remembers."""
+        if not self._gate.admits(len(self.running), 1):
+            return False
+        for place, request in enumerate(self.waiting.candidates()):
+            if not self._gate.admits(len(self.running), request.n):
+                continue
+            if place and self.places.blocks_for(request) > self.cache.available:
+                continue
+            try:
+                started = self._start(request)
+            except Exception:
+                log.exception("a request of %s could not be started", self.model.name)
+                self.waiting.forget(request)
+                self._fail(request)
+                return True
+            if started:
+                self.waiting.leave(request)
+                self._gate.taken(len(self.running))
+                return True
+        return False
 
     def _start(self, request: Request) -> bool:
         """Takes blocks for a request and puts its sequences in motion; False where memory is short."""
         ready = self._desk.prepare(request, self.model)
-        trusting = request.transfer is None or ready is not None
-        found, name = self.cache.find(
-            request.salt, request.prompt, native_salt=request.native_salt, allow_mapped=trusting
-        )
-        self.cache.hold(found)
-        fresh = self.cache.take(self._blocks_for(request) - len(found))
-        if fresh is None:
-            self.cache.release(found)
+        first = self.places.place(request, allow_mapped=request.transfer is None or ready is not None)
+        if first is None:
             return False
+        if ready is not None:
+            if not self._desk.begin(ready, request, self.model, self.pool, first.blocks, first.computed):
+                self.places.give_back_all(request)
+                return self._start(request)
+            first.move_to(SequenceState.MAPPING)
         if not request.admitted:
             request.admitted = time.perf_counter()
-        first = self._lay_out(request, found, fresh)
-        first.named, first.name = len(found), name
-        if ready is not None:
-            moved = self._desk.install(ready, request, self.model, self.pool, first.blocks, first.computed)
-            if moved is None:
-                self._undo(request)
-                return self._start(request)
-            first.computed = max(first.computed, moved)
-            first.mapped = first.mapped or moved > len(found) * BLOCK_TOKENS
-        self.cache.count_query(len(request.prompt), len(found) * BLOCK_TOKENS)
-        request.cached_tokens = first.computed
-        self.metrics.prompt_tokens.add(len(request.prompt))
         self.running.extend(request.sequences)
+        if ready is None:
+            self._go(first)
         return True
 
-    def _blocks_for(self, request: Request) -> int:
-        """Blocks of all answers: full prompt blocks are shared, the rest is each one's own."""
-        shared = len(request.prompt) // BLOCK_TOKENS if request.n > 1 else 0
-        return shared + request.n * (blocks_needed(request.kv_tokens) - shared)
+    def _go(self, first: Sequence) -> None:
+        """The cache holds what it could be given; the rest of the prompt is computed."""
+        request, hit = first.request, first.named * BLOCK_TOKENS
+        if first.state is SequenceState.MAPPING:
+            first.move_to(SequenceState.PREFILL)
+        request.cached_tokens = first.computed
+        self.cache.count_query(len(request.prompt), hit)
+        self.metrics.started(request, hit)
 
-    def _lay_out(self, request: Request, found: list[int], fresh: list[int]) -> Sequence:
-        shared = len(request.prompt) // BLOCK_TOKENS if request.n > 1 else 0
-        each = blocks_needed(request.kv_tokens)
-        supply = [*found, *fresh]
-        lead, rest = supply[:each], supply[each:]
-        request.sequences = [self._sequence(request, 0, lead, SequenceState.PREFILL)]
-        for index in range(1, request.n):
-            own, rest = rest[: each - shared], rest[each - shared :]
-            self.cache.hold(lead[:shared])
-            request.sequences.append(
-                self._sequence(request, index, [*lead[:shared], *own], SequenceState.FORKING)
-            )
-        first = request.sequences[0]
-        first.computed = len(found) * BLOCK_TOKENS
-        first.mapped = any(self.cache.is_mapped(number) for number in found)
-        return first
-
-    def _sequence(self, request: Request, index: int, blocks: list[int], state: SequenceState) -> Sequence:
-        options = request.sampling
-        stream = TextStream(
-            self.model.tokenizer,
-            stop=options.stop,
-            include_stop=options.include_stop,
-            skip_special_tokens=options.skip_special_tokens,
-        )
-        ends = frozenset() if options.ignore_eos else self.model.ends
-        return Sequence(
-            request=request,
-            index=index,
-            tokens=list(request.prompt),
-            blocks=blocks,
-            stream=stream,
-            state=state,
-            ends=ends | frozenset(options.stop_token_ids),
-            generator=make_generator(options, index),
-        )
-
-    def _undo(self, request: Request) -> None:
-        """Gives back what `_start` took, for another attempt without the transfer."""
+    def _start_over(self, request: Request) -> None:
+        """Gives back what a request holds whose transfer failed; it is the next to start, natively."""
         for seq in request.sequences:
-            seq.move_to(SequenceState.FINISHED)
-            self.cache.release(seq.blocks, forget=False)
-        request.sequences = []
-
-    def _plan(self) -> list[tuple[Sequence, Piece]]:
-        """Every decoding row, then prompt chunks in order of arrival up to the step's token budget."""
-        batch = [
-            (s, Piece(s.blocks, s.computed, len(s.tokens)))
-            for s in self.running
-            if s.state is SequenceState.DECODE
-        ]
-        left = max(BLOCK_TOKENS, self.step_tokens - len(batch))
-        for seq in self.running:
-            if seq.state is not SequenceState.PREFILL or left <= 0:
-                continue
-            count = min(seq.pending, left)
-            batch.append((seq, Piece(seq.blocks, seq.computed, seq.computed + count)))
-            left -= count
-        return batch
-
-    def _run(self, batch: list[tuple[Sequence, Piece]]) -> None:
-        tokens: list[int] = []
-        ending: list[tuple[Sequence, int]] = []
-        decoding = 0
-        for seq, piece in batch:
-            tokens.extend(seq.tokens[piece.start : piece.stop])
-            decoding += seq.state is SequenceState.DECODE
-            if piece.stop == len(seq.tokens):
-                ending.append((seq, len(tokens) - 1))
-        logits = self.model.forward(
-            self.pool, [piece for _, piece in batch], tokens, [row for _, row in ending]
-        )
-        self.metrics.count_step(len(tokens), decoding)
-        for seq, piece in batch:
-            seq.computed = piece.stop
-            self._remember(seq)
-        self._sample(ending, logits)
+            self.running.remove(seq)
+        self.places.give_back_all(request)
+        self.waiting.rejoin(request)
 
     @torch.inference_mode()
     def _sample(self, ending: list[tuple[Sequence, int]], logits: torch.Tensor) -> None:
@@ -243,7 +238,7 @@ class Scheduler:
         finite = torch.isfinite(logits).all(dim=-1).tolist()
         rows: list[int] = []
         sequences: list[Sequence] = []
-        for row, (seq, _) in enumerate(ending):
+        for seq, row in ending:
             if seq.state is SequenceState.FINISHED:  # a sibling's row failed the request
                 continue
             if not finite[row]:
@@ -266,24 +261,13 @@ class Scheduler:
         request.prefilled = time.perf_counter()
         self._desk.prompt_done(request, self.model, self.pool, first.blocks)
         first.move_to(SequenceState.DECODE)
-        shared = len(request.prompt) // BLOCK_TOKENS
-        for seq in request.sequences[1:]:
-            if seq.state is not SequenceState.FORKING:
-                continue
-            if len(request.prompt) % BLOCK_TOKENS:
-                self.pool.copy_block(first.blocks[shared], seq.blocks[shared])
-            seq.computed, seq.mapped = first.computed, first.mapped
-            seq.named, seq.name = first.named, first.name
-            seq.move_to(SequenceState.DECODE)
+        self.places.fork(first)
         return [seq for seq in request.sequences if seq.state is SequenceState.DECODE]
 
     def _append(self, seq: Sequence, token: int, logprobs: object, now: float) -> None:
         request, options = seq.request, seq.request.sampling
         seq.tokens.append(token)
-        if not request.first_token:
-            request.first_token = now
-            self.metrics.observe_first_token(request)
-        self.metrics.generation_tokens.add(1)
+        self.metrics.token(seq, now)
         finish: str | None = None
         reason: int | str | None = None
         text, hit = seq.stream.push(token)
@@ -297,40 +281,27 @@ class Scheduler:
             text += seq.stream.finish()
         self._post(request, TokenEvent(seq.index, token, text, logprobs, finish, reason))
         if finish:
-            self._drop(seq)
-            self.metrics.finished(finish, now - request.arrived)
-            if all(s.state is SequenceState.FINISHED for s in request.sequences):
+            self._leave(seq)
+            self.metrics.answered(seq, finish, now)
+            if request.finished:
                 self._post(request, DoneEvent(request.cached_tokens, request.kv, request.timing()))
 
-    def _remember(self, seq: Sequence) -> None:
-        """Names the blocks this step filled, so that later prompts can find them.
-
-        A transferred request without a salt of its own is never remembered: nothing would keep others out.
-        """
-        full = min(seq.computed, len(seq.tokens)) // BLOCK_TOKENS
-        while seq.named < full:
-            start = seq.named * BLOCK_TOKENS
-            seq.name = extend_name(seq.name, seq.tokens[start : start + BLOCK_TOKENS])
-            if seq.mapped:
-                self.cache.mark_mapped([seq.blocks[seq.named]])
-            if not (seq.mapped and seq.request.salt is None):
-                self.cache.remember(seq.blocks[seq.named], seq.name)
-            seq.named += 1
-
-    def _drop(self, seq: Sequence) -> None:
-        seq.move_to(SequenceState.FINISHED)
-        self.cache.release(seq.blocks)
+    def _leave(self, seq: Sequence, *, wipe: bool = False) -> None:
+        self.places.give_back(seq, wipe=wipe)
         self.running.remove(seq)
 
     def _fail(self, request: Request, event: FailedEvent = BROKEN) -> None:
         """Ends a request with an error; what it wrote is wiped, as it may hold values that are not finite."""
         for seq in [s for s in request.sequences if s.state is not SequenceState.FINISHED]:
-            self.pool.clear(number for number in seq.blocks[seq.named :])
-            seq.move_to(SequenceState.FINISHED)
-            self.cache.release(seq.blocks)
-            self.running.remove(seq)
+            self._leave(seq, wipe=True)
         self._post(request, event)
         self._close(request, "error")
+
+    def _fail_all_of(self, sequences: Iterable[Sequence], event: FailedEvent = BROKEN) -> None:
+        """Ends the requests that these sequences belong to, each once."""
+        for request in {id(seq.request): seq.request for seq in sequences}.values():
+            if not request.finished:
+                self._fail(request, event)
 
     def _close(self, request: Request, reason: str) -> None:
         self._desk.give_up(request)
@@ -338,7 +309,6 @@ class Scheduler:
 
     def fail_all(self, event: FailedEvent = BROKEN) -> None:
         """Ends everything with an error, after a fault outside a forward or at the end of a drain."""
-        for request in {id(seq.request): seq.request for seq in self.running}.values():
+        self._fail_all_of(list(self.running), event)
+        for request in self.waiting.drain():
             self._fail(request, event)
-        while self.waiting:
-            self._fail(self.waiting.popleft(), event)

@@ -2,8 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .core import Engine, resident_bytes
-from .metrics import Page
+from .metrics import Histogram, ModelMetrics, Page
+from .scheduler import Scheduler
+
+GAUGES_AND_COUNTERS: tuple[tuple[str, str, str, Callable[[Scheduler], float]], ...] = (
+    ("vllm:num_requests_running", "gauge", "Sequences running.", lambda s: len(s.running)),
+    ("vllm:num_requests_waiting", "gauge", "Requests waiting for a place.", lambda s: len(s.waiting)),
+    (
+        "vllm:kv_cache_usage_perc",
+        "gauge",
+        "Share of cache blocks held by sequences, 0 to 1.",
+        lambda s: s.cache.held / s.pool.usable_blocks,
+    ),
+    (
+        "vllm:prompt_tokens_total",
+        "counter",
+        "Prompt tokens taken in.",
+        lambda s: s.metrics.prompt_tokens.value,
+    ),
+    (
+        "vllm:generation_tokens_total",
+        "counter",
+        "Answer tokens produced.",
+        lambda s: s.metrics.generation_tokens.value,
+    ),
+    (
+        "vllm:prefix_cache_queries_total",
+        "counter",
+        "Prompt tokens looked up in the prefix cache.",
+        lambda s: s.cache.queried_tokens,
+    ),
+    (
+        "vllm:prefix_cache_hits_total",
+        "counter",
+        "Prompt tokens found in the prefix cache.",
+        lambda s: s.cache.hit_tokens,
+    ),
+    (
+        "vllm:external_prefix_cache_queries_total",
+        "counter",
+        "Prompt tokens wanted from another model's cache.",
+        lambda s: s.metrics.transfer_queries.value,
+    ),
+    (
+        "vllm:external_prefix_cache_hits_total",
+        "counter",
+        "Prompt tokens that came from another model's cache.",
+        lambda s: s.metrics.transfer_hits.value,
+    ),
+    (
+        "vllm:num_preemptions_total",
+        "counter",
+        "Started requests that had to wait again; this engine never does that.",
+        lambda s: 0,
+    ),
+    (
+        "helm_engine_decode_rows_total",
+        "counter",
+        "Decoding rows over all steps.",
+        lambda s: s.metrics.decode_rows.value,
+    ),
+    (
+        "helm_engine_decode_steps_total",
+        "counter",
+        "Steps with a decoding row.",
+        lambda s: s.metrics.decode_steps.value,
+    ),
+)
+HISTOGRAMS: tuple[tuple[str, str, Callable[[ModelMetrics], Histogram]], ...] = (
+    ("vllm:iteration_tokens_total", "Tokens of a step.", lambda m: m.step_tokens),
+    ("vllm:time_to_first_token_seconds", "Arrival to first token.", lambda m: m.first_token),
+    ("vllm:inter_token_latency_seconds", "One token of a sequence to the next.", lambda m: m.between_tokens),
+    (
+        "vllm:request_time_per_output_token_seconds",
+        "Mean time between the tokens of an answer.",
+        lambda m: m.per_output_token,
+    ),
+    ("vllm:e2e_request_latency_seconds", "Arrival to the end of a sequence.", lambda m: m.latency),
+    ("vllm:request_queue_time_seconds", "Arrival to admission.", lambda m: m.queue),
+    ("vllm:request_prefill_time_seconds", "Admission to the prompt's end.", lambda m: m.prefill),
+    ("vllm:request_decode_time_seconds", "First token to last.", lambda m: m.decode),
+    ("vllm:request_inference_time_seconds", "Admission to last token.", lambda m: m.inference),
+    ("vllm:request_prompt_tokens", "Tokens of a prompt.", lambda m: m.request_prompt),
+    ("vllm:request_generation_tokens", "Tokens of an answer.", lambda m: m.request_answer),
+    ("vllm:request_params_n", "Answers asked for.", lambda m: m.asked_answers),
+    ("vllm:request_params_max_tokens", "Longest answer asked for.", lambda m: m.asked_tokens),
+)
 
 
 def render_metrics(engine: Engine) -> str:
@@ -23,52 +110,7 @@ def render_metrics(engine: Engine) -> str:
         for labels, s in pairs
     ]
     page.family("vllm:cache_config_info", "gauge", "Cache blocks and their size in tokens.", shapes)
-    for name, kind, text, read in (
-        ("vllm:num_requests_running", "gauge", "Sequences running.", lambda s: len(s.running)),
-        ("vllm:num_requests_waiting", "gauge", "Requests waiting for a place.", lambda s: len(s.waiting)),
-        (
-            "vllm:kv_cache_usage_perc",
-            "gauge",
-            "Share of cache blocks held by sequences, 0 to 1.",
-            lambda s: s.cache.held / s.pool.usable_blocks,
-        ),
-        (
-            "vllm:prompt_tokens_total",
-            "counter",
-            "Prompt tokens taken in.",
-            lambda s: s.metrics.prompt_tokens.value,
-        ),
-        (
-            "vllm:generation_tokens_total",
-            "counter",
-            "Answer tokens produced.",
-            lambda s: s.metrics.generation_tokens.value,
-        ),
-        (
-            "vllm:prefix_cache_queries_total",
-            "counter",
-            "Prompt tokens looked up in the prefix cache.",
-            lambda s: s.cache.queried_tokens,
-        ),
-        (
-            "vllm:prefix_cache_hits_total",
-            "counter",
-            "Prompt tokens found in the prefix cache.",
-            lambda s: s.cache.hit_tokens,
-        ),
-        (
-            "helm_engine_decode_rows_total",
-            "counter",
-            "Decoding rows over all steps.",
-            lambda s: s.metrics.decode_rows.value,
-        ),
-        (
-            "helm_engine_decode_steps_total",
-            "counter",
-            "Steps with a decoding row.",
-            lambda s: s.metrics.decode_steps.value,
-        ),
-    ):
+    for name, kind, text, read in GAUGES_AND_COUNTERS:
         page.family(name, kind, text, [(labels, read(s)) for labels, s in pairs])
     page.family(
         "vllm:request_success_total",
@@ -80,12 +122,7 @@ def render_metrics(engine: Engine) -> str:
             for reason, counter in sorted(s.metrics.finish.items())
         ],
     )
-    for name, text, read in (
-        ("vllm:time_to_first_token_seconds", "Arrival to first token.", lambda m: m.first_token),
-        ("vllm:request_queue_time_seconds", "Arrival to admission.", lambda m: m.queue),
-        ("vllm:e2e_request_latency_seconds", "Arrival to the end of a sequence.", lambda m: m.latency),
-        ("vllm:iteration_tokens_total", "Tokens of a step.", lambda m: m.step_tokens),
-    ):
+    for name, text, read in HISTOGRAMS:
         page.histogram(name, text, [(labels, read(s.metrics)) for labels, s in pairs])
     _own_numbers(page, engine)
     return page.text()
@@ -118,9 +155,33 @@ def _own_numbers(page: Page, engine: Engine) -> None:
         "Staged caches nobody took.",
         [({}, engine.staging.expired)],
     )
-    page.family(
-        "helm_engine_mapper_bytes", "gauge", "Bytes of resident mappers.", [({}, engine.mappers.used_bytes)]
-    )
+    _mapper_numbers(page, engine)
     page.family(
         "process_resident_memory_bytes", "gauge", "Resident memory.", [({}, float(resident_bytes() or 0))]
+    )
+
+
+def _mapper_numbers(page: Page, engine: Engine) -> None:
+    tiers, store = engine.mappers.tiers(), engine.mappers
+    for name, text, read in (
+        ("helm_engine_mapper_bytes", "Bytes of mappers, by tier.", lambda t: t.used_bytes),
+        (
+            "helm_engine_mapper_budget_bytes",
+            "Room for mappers, by tier.",
+            lambda t: t.budget_bytes,
+        ),
+        ("helm_engine_mappers", "Mappers in memory, by tier.", lambda t: t.count),
+    ):
+        page.family(name, "gauge", text, [({"tier": tier.name}, read(tier)) for tier in tiers])
+    page.family(
+        "helm_engine_mapper_loads_total",
+        "counter",
+        "Mappers brought to the device, by where they came from.",
+        [({"source": source}, count) for source, count in sorted(store.loads.items())],
+    )
+    page.family(
+        "helm_engine_mapper_evictions_total",
+        "counter",
+        "Mappers that had to leave a tier.",
+        [({"tier": tier.name}, tier.evicted) for tier in tiers],
     )

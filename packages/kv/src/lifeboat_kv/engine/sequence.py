@@ -60,8 +60,13 @@ class TransferOrder:
 
 
 class SequenceState(enum.Enum):
-    """A sequence's life. FORKING waits for its first sibling's prompt; FINISHED has given its blocks back."""
+    """A sequence's life.
 
+    MAPPING has rows on their way from another model's cache; FORKING waits for its first sibling's prompt;
+    FINISHED has given its blocks back.
+    """
+
+    MAPPING = "mapping"
     PREFILL = "prefill"
     FORKING = "forking"
     DECODE = "decode"
@@ -69,7 +74,8 @@ class SequenceState(enum.Enum):
 
 
 NEXT_STATES: dict[SequenceState, frozenset[SequenceState]] = {
-    SequenceState.PREFILL: frozenset({SequenceState.DECODE, SequenceState.FINISHED}),
+    SequenceState.MAPPING: frozenset({SequenceState.PREFILL, SequenceState.FINISHED}),
+    SequenceState.PREFILL: frozenset({SequenceState.MAPPING, SequenceState.DECODE, SequenceState.FINISHED}),
     SequenceState.FORKING: frozenset({SequenceState.DECODE, SequenceState.FINISHED}),
     SequenceState.DECODE: frozenset({SequenceState.FINISHED}),
     SequenceState.FINISHED: frozenset(),
@@ -137,8 +143,15 @@ class Request:
     cached_tokens: int = 0
     kv: dict[str, Any] | None = None
     claimed: Any = None
+    installation: Any = None
     installed: float = 0.0
+    passed: int = 0
     sequences: list[Sequence] = field(default_factory=list)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every sequence has ended."""
+        return all(seq.state is SequenceState.FINISHED for seq in self.sequences)
 
     @property
     def kv_tokens(self) -> int:
@@ -170,6 +183,8 @@ class Sequence:
     name: bytes = b""
     ends: frozenset[int] = frozenset()
     generator: torch.Generator | None = None
+    first_token: float = 0.0
+    last_token: float = 0.0
 
     @property
     def produced(self) -> int:

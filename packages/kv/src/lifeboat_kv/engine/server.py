@@ -16,7 +16,7 @@ from .. import __version__
 from ..engine import generate
 from .core import ENGINE_NAME, Engine
 from .errors import ApiError, engine_failed
-from .mappers import SHA256, MapperRefusedError
+from .mappers import SHA256, MapperRefusedError, summary
 from .prompts import encode_chat, encode_text
 from .scrape import render_metrics
 from .served_model import ServedModel
@@ -139,7 +139,7 @@ async def memory(request: web.Request) -> web.Response:
 
 
 async def list_mappers(request: web.Request) -> web.Response:
-    """Mappers resident, loading and refused."""
+    """Mappers resident, in host memory, loading and refused."""
     return web.json_response({"mappers": request.app[ENGINE_KEY].mappers.list()})
 
 
@@ -150,7 +150,7 @@ async def load_mapper(request: web.Request) -> web.Response:
         resident = await asyncio.wrap_future(store.load(_sha256(request)))
     except MapperRefusedError as error:
         raise ApiError(422, error.code, error.message, kind="mapper_error", param="sha256") from error
-    return web.json_response(resident.summary())
+    return web.json_response(summary(resident, "resident"))
 
 
 async def drop_mapper(request: web.Request) -> web.Response:

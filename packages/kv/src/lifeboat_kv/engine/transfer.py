@@ -8,31 +8,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from ..mapper.tail import tail_length
-from .kv_pool import BLOCK_TOKENS, KvPool, blocks_needed, slots_for
-from .mappers import MapperRefusedError, MapperStore, ResidentMapper
+from .installation import Installation, Ready
+from .kv_pool import BLOCK_TOKENS, KvPool, blocks_needed
+from .mappers import MapperRefusedError, MapperStore
 from .metrics import TransferMetrics
-from .paged_rows import PagedRows
 from .sequence import Request
 from .served_model import ServedModel
-from .staging import StagedCache, StagingStore
+from .staging import StagingStore
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A transfer that may go ahead: rows of the first `rows` prompt tokens come from `staged`."""
-
-    staged: StagedCache
-    resident: ResidentMapper
-    source: ServedModel
-    rows: int
 
 
 class TransferDesk:
@@ -72,8 +59,7 @@ class TransferDesk:
             self._fall_back(request, "ENGINE_ERROR")
         return None
 
-    @torch.inference_mode()
-    def install(
+    def begin(
         self,
         ready: Ready,
         request: Request,
@@ -81,33 +67,48 @@ class TransferDesk:
         pool: KvPool,
         blocks: Sequence[int],
         start: int,
-    ) -> int | None:
-        """Maps rows start ... ready.rows into the target's blocks; returns the rows in place or None."""
+    ) -> bool:
+        """Opens the installation of rows start ... ready.rows; `advance` does the work.
+
+        False where the request fell back instead.
+        """
         if start < ready.staged.start:
             # Only what the target lacked was staged, and since then it lost more.
-            return self._fall_back(request, "STAGING_GONE")
+            self._fall_back(request, "STAGING_GONE")
+            return False
+        request.installation = Installation(ready, target, pool, blocks, start)
+        return True
+
+    def advance(self, request: Request, rows: int) -> bool:
+        """Maps a slice of a request's transfer; False where it came to grief and the request fell back.
+
+        With the last slice the request's report is written and its staged memory free.
+        """
+        work: Installation = request.installation
         try:
-            moved = max(0, ready.rows - start)
-            began = time.perf_counter()
-            moving = self._move(ready, target, pool, blocks, start) if moved else 0.0
-            request.installed = time.perf_counter()
+            if not work.complete:
+                work.advance(rows)
         except Exception:
-            log.exception("a transfer into %s failed", target.name)
+            log.exception("a transfer into %s failed", request.model)
             self._fall_back(request, "ENGINE_ERROR")
-            return None
+            return False
+        if work.complete:
+            self._finish(request, work)
+        return True
+
+    def _finish(self, request: Request, work: Installation) -> None:
+        request.installed = time.perf_counter()
         self.give_up(request)
-        done = max(ready.rows, start)
         request.kv = {
             "result": "transferred",
             "reason": None,
-            "tokens_moved": moved,
-            "tokens_reused": start,
-            "tail_tokens": len(request.prompt) - done,
-            "map_ms": _ms(request.installed - began - moving),
-            "install_ms": _ms(moving),
+            "tokens_moved": work.stop - work.start,
+            "tokens_reused": work.start,
+            "tail_tokens": len(request.prompt) - work.stop,
+            "map_ms": _ms(work.map_seconds - work.write_seconds),
+            "install_ms": _ms(work.write_seconds),
             "tail_ms": None,
         }
-        return done
 
     def prompt_done(self, request: Request, model: ServedModel, pool: KvPool, blocks: Sequence[int]) -> None:
         """The prompt's cache is complete: stages it where asked and closes a transfer's account."""
@@ -119,7 +120,8 @@ class TransferDesk:
             self.metrics.transfer(request.kv["result"], request.kv["reason"], request.kv["tokens_moved"])
 
     def give_up(self, request: Request) -> None:
-        """Frees the staged cache a request still holds."""
+        """Ends a transfer, done or not, and frees the staged cache that the request still holds."""
+        request.installation = None
         if request.claimed is not None:
             self.staging.free(request.claimed)
             request.claimed = None
@@ -139,35 +141,6 @@ class TransferDesk:
         if rows < 1:
             return self._fall_back(request, "BLOCK_TOO_SMALL")
         return Ready(staged, resident, source, rows)
-
-    def _move(
-        self, ready: Ready, target: ServedModel, pool: KvPool, blocks: Sequence[int], start: int
-    ) -> float:
-        """Maps target rows start ... ready.rows into the pool; returns the seconds that writing them took.
-
-        Errors: ValueError where they are not finite; the pool then holds zeros for them.
-        """
-        mapper, tokens = ready.resident.mapper, ready.staged.tokens[: ready.rows]
-        # The stored head is known by the tokens that start the sequence; past it rows stand alone.
-        whole = ready.staged.start == 0 and mapper.head is not None
-        first = 0 if whole and mapper.head.match(tokens) > start else start
-        rows = PagedRows(pool, slots_for(blocks, start, ready.rows), start - first)
-        positions = torch.arange(first, ready.rows)
-        try:
-            mapper.transfer_to(
-                rows,
-                ready.staged.rows(first, ready.rows, target.device),
-                ready.source.rope.at(positions, target.device),
-                target.rope.at(positions, target.device),
-                token_ids=tokens if first == 0 else None,
-            )
-            if not rows.finite:
-                raise ValueError("the mapped rows are not finite")
-        except BaseException:
-            rows.wipe()
-            raise
-        _settle(target.device)
-        return rows.watch.seconds
 
     def _stage(
         self, request: Request, model: ServedModel, pool: KvPool, blocks: Sequence[int]
@@ -218,12 +191,6 @@ def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
             break
         count += 1
     return count
-
-
-def _settle(device: torch.device) -> None:
-    """Waits for the device, so that the clock measures work and not its launch."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
 
 
 def _ms(seconds: float) -> float:

@@ -111,7 +111,7 @@ class Plan:
 
     def working_bytes(self, tokens: int) -> int:
         """The most that `run` holds at a time beside its arguments, for `tokens` rows in all, in bytes."""
-        rows = min(tokens, _most_rows(self.device))
+        rows = min(tokens, most_rows(self.device))
         item, exact = (torch.empty((), dtype=t).element_size() for t in (self.dtype, _exact(self.dtype)))
         out = self.target_heads * self.target_dim
         turned = 2 * self.source_heads * self.source_dim if item < exact else 0
@@ -137,7 +137,7 @@ def run(
     content keys as they are. Layers of `destination` count from 0 in the plan's order.
     """
     batch, _, tokens, _ = source[0][0].shape
-    most = min(batch * tokens, _most_rows(plan.device))
+    most = min(batch * tokens, most_rows(plan.device))
     keys, values = (_Features(plan, part, most) for part in (0, 1))
     work = _Work(plan, most)
     exact = _exact(plan.dtype)
@@ -344,7 +344,8 @@ def _chunks(batch: int, tokens: int, most: int) -> Iterator[tuple[slice, slice]]
             yield slice(sequence, sequence + 1), slice(start, stop)
 
 
-def _most_rows(device: torch.device) -> int:
+def most_rows(device: torch.device) -> int:
+    """Rows that are worth going through a map together on a device."""
     return CHUNK_ROWS if device.type == "cpu" else GPU_CHUNK_ROWS
 
 
