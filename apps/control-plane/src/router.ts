@@ -5,6 +5,7 @@ import { driftRouter } from "./drift/router";
 import { evaluationRouter } from "./evaluation/router";
 import { hostRouter, nodeRouter, workerRouter } from "./host/router";
 import { invitationRouter } from "./invitation/router";
+import { judgeRouter } from "./judge/router";
 import { keyRouter } from "./key/router";
 import { ladderRouter } from "./ladder/router";
 import { mapperRouter } from "./mapper/router";
@@ -38,6 +39,7 @@ export const appRouter = router({
   mapper: mapperRouter,
   drift: driftRouter,
   evaluation: evaluationRouter,
+  judge: judgeRouter,
   ladder: ladderRouter,
   tenant: tenantRouter,
   key: keyRouter,

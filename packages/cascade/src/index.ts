@@ -8,6 +8,7 @@ export * from "./judge/features";
 export * from "./judge/fit-table";
 export * from "./judge/judge-answers";
 export * from "./judge/score-answer";
+export * from "./judge/table-digest";
 export * from "./judge/wilson";
 export * from "./plan-request";
 export * from "./plan-transfer";

@@ -1,12 +1,22 @@
 import { z } from "zod";
 import { CorpusFacts } from "./corpus-facts";
+import { JudgeRow } from "./judge";
 import { DeviceFacts, ModelFacts } from "./model-facts";
 import { ArmName, SequenceCounts } from "./retention";
 import { findUnstorable, UNSTORABLE } from "./text";
 
 const base = { v: z.literal(1), at: z.string() };
 
-export const CalibrationStage = z.enum(["inspect", "capture", "fit", "select", "score", "cost", "write"]);
+export const CalibrationStage = z.enum([
+  "inspect",
+  "capture",
+  "fit",
+  "select",
+  "score",
+  "judge",
+  "cost",
+  "write",
+]);
 export type CalibrationStage = z.infer<typeof CalibrationStage>;
 
 /** Medians in milliseconds, device-synchronised, after a warm-up; null for a point left out, with its reason. */
@@ -131,6 +141,8 @@ export const CalibrationEvent = z
       arm: ArmName,
       sequences: z.array(SequenceCounts).max(200),
     }),
+    /** The pilot's own answers to the probes, beside whether the target says the same: what a judge is fitted on. */
+    z.object({ ...base, type: z.literal("judge_rows"), rows: z.array(JudgeRow).max(50) }),
     z.looseObject({
       ...base,
       type: z.literal("result"),

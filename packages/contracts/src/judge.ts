@@ -115,8 +115,8 @@ export const JudgeModel = z.object({
 });
 export type JudgeModel = z.infer<typeof JudgeModel>;
 
-/** One calibration of the judge: for a pilot beside a target, a judge's version, a streaming mode and a window. */
-export const JudgeTable = JudgeModel.extend({
+/** Fields of a table, each by itself. */
+export const JudgeTableFields = JudgeModel.extend({
   v: z.literal(1),
   type: z.literal("judge_table"),
   pair: z.object({ source: text(300), target: text(300) }),
@@ -133,7 +133,10 @@ export const JudgeTable = JudgeModel.extend({
   /** Mean device time of a request, where it was measured. */
   device_ms: z.object({ pilot: z.number().min(0), target: z.number().min(0) }).nullable(),
   curve: z.array(JudgeCurvePoint).min(2).max(1_001),
-}).refine(
+});
+
+/** One calibration of the judge: for a pilot beside a target, a judge's version, a streaming mode and a window. */
+export const JudgeTable = JudgeTableFields.refine(
   ({ streaming, window }) => (streaming === "window") === (window !== null),
   "a table for windows says how many tokens, one for whole answers says none",
 );

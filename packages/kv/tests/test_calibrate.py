@@ -74,9 +74,21 @@ def test_the_way_of_the_events(events) -> None:
     assert events[0]["type"] == "started" and events[-1]["type"] == "result"
     assert all(e["v"] == 1 and "at" in e for e in events)
     stages = [e["stage"] for e in events if e["type"] == "stage"]
-    assert stages == ["inspect", "capture", "fit", "select", "score", "cost", "write"]
+    assert stages == ["inspect", "capture", "fit", "select", "score", "judge", "cost", "write"]
     percents = [e["percent"] for e in events if e["type"] == "progress"]
     assert percents == sorted(percents) and percents[-1] == 100
+
+
+def test_the_probes_come_back_as_labelled_answers_in_chunks(events) -> None:
+    chunks = [e["rows"] for e in events if e["type"] == "judge_rows"]
+    assert chunks and all(len(rows) <= 50 for rows in chunks)
+    rows = [row for rows in chunks for row in rows]
+    probes = {s["id"]: s["prefixes"] for e in events if e["type"] == "counts" for s in e["sequences"]}
+    assert len({row["id"] for row in rows}) == len(rows)
+    assert {row["group"] for row in rows} <= set(probes)
+    for row in rows:
+        group, prefix = row["id"].rsplit("@", 1)
+        assert group == row["group"] and int(prefix) in probes[group]
 
 
 def test_identity_is_exact_and_the_controls_differ(events) -> None:

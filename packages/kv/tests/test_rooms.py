@@ -24,6 +24,7 @@ ORDER = (
     "fit",
     "score",
     "measure",
+    "judge",
     "calibration",
     "compare",
     "evaluate",

@@ -8,6 +8,7 @@ const WORDS: Record<CalibrationStage, string> = {
   fit: "Fit the map, layer by layer",
   select: "Choose layers, method and strength",
   score: "Score it and its control arms on unseen probes",
+  judge: "Let both models answer the probes, for the judge",
   cost: "Measure what a transfer costs",
   write: "Write the mapper",
 };

@@ -6,6 +6,7 @@ import { appRouter } from "../router";
 import { SETUP_TOKEN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { driftOf } from "../testing/drift";
 import { evaluation } from "../testing/evaluation";
+import { judgeTable, withAnswers } from "../testing/judge";
 import { ladder } from "../testing/ladder";
 import { mapperFile, TINY } from "../testing/mapper-file";
 import { joinNode } from "../testing/node";
@@ -158,6 +159,17 @@ const DO: Record<string, () => Promise<unknown>> = {
     const id = await clearedMapper(1);
     const mapper = (await control.as("viewer").mapper.list({ pairId })).find((one) => one.id === id);
     return evaluation(mapper?.sha256 ?? "");
+  },
+  "judge.import": async () => ({ table: judgeTable(1) }),
+  "judge.remove": async () => ({
+    id: (await control.as("admin").judge.import({ table: judgeTable(2) })).id,
+  }),
+  "judge.fit": async () => {
+    await control.as("admin").calibration.cancel({ id: await openRun() });
+    await worker.inspectAll(BUNDLED);
+    const calibrationId = await openRun();
+    await worker.run(randomBytes(64), { share: 1, edit: withAnswers() });
+    return { calibrationId, streaming: "window", window: 7 };
   },
   "ladder.record": async () => ladder(),
   "drift.record": async () => {

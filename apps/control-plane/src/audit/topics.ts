@@ -19,6 +19,7 @@ const TOPICS: Record<string, Topic[]> = {
   evaluation: ["pairs"],
   ladder: ["ladders"],
   drift: ["pairs"],
+  judge: ["pairs", "routes"],
   tenant: ["tenants"],
   key: ["tenants"],
   worker: ["workers"],

@@ -159,6 +159,7 @@ function foldOne(state: Progress, event: CalibrationEvent): Progress {
     case "metric":
     case "log":
     case "counts":
+    case "judge_rows":
     case "failed":
       return state;
   }

@@ -1,6 +1,7 @@
 import { CalibrationEvent, type FinishRequest, HelmError } from "@helm/contracts";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { fitFirstTables } from "../judge/fit-first";
 import { refreshPairStatus } from "../pair/refresh-status";
 import { holdLease } from "./lease";
 import { type CalibrationMove, nextState } from "./states";
@@ -102,6 +103,7 @@ async function close(
   });
   // After the state: the pair's status looks at runs that SUCCEEDED.
   if (state === "SUCCEEDED") await refreshPairStatus(ctx, calibration.pairId);
+  if (state === "SUCCEEDED") await fitFirstTables(ctx, calibration);
   await writeAudit(ctx, {
     verb: "calibration.finish",
     entity: "calibration",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Call, Context } from "../context";
+import { judgeThreshold } from "../judge/threshold";
 import { type PairFacts, readPairFacts } from "../overview/route-facts";
 import { listRoutes, RouteFields, type RouteOut } from "./schema";
 
@@ -27,6 +28,7 @@ export async function previewRoute({ ctx, input }: Call<Input>) {
         ...(before ? [] : creation(input, routes)),
         ...pairChange(input, before, pair),
         ...judgeChange(input, before),
+        ...(await tableChange(ctx, input, before)),
         ...otherChanges(input, before),
         ...(await tenantsOfTheirOwn(ctx, input, before)),
       ];
@@ -75,6 +77,36 @@ function judgeChange({ judge }: Input, before: RouteOut | null): string[] {
     moved("least token log-probability", before.judge.minLogprob, judge.minLogprob),
   ].filter((move) => move !== null);
   return moves;
+}
+
+async function tableChange(
+  ctx: Context,
+  { judgeTable, judge, streaming, window }: Input,
+  before: RouteOut | null,
+): Promise<string[]> {
+  const held = before?.judgeTable ?? null;
+  if (judgeTable === null)
+    return held
+      ? [
+          `The table ${held.sha256.slice(0, 12)} no longer judges: answers are escalated by the two log-probability bounds.`,
+        ]
+      : [];
+  if (judgeTable === undefined) {
+    const moved = streaming !== undefined && streaming !== before?.streaming;
+    const resized = before?.streaming === "window" && window !== undefined && window !== before.window;
+    if (held && (moved || resized))
+      return [
+        "This is refused while the route keeps its judge's table: that was fitted for what is held back now.",
+      ];
+    return held && judge
+      ? [
+          "While the table judges, the two bounds stand by for tenants who hold back another share of the answer.",
+        ]
+      : [];
+  }
+  if (held?.id === judgeTable.id && JSON.stringify(held.by) === JSON.stringify(judgeTable.by)) return [];
+  const threshold = await judgeThreshold({ ctx, input: judgeTable });
+  return [threshold.sentence];
 }
 
 function moved(what: string, from: number, to: number): string | null {

@@ -2,8 +2,9 @@ import { HelmError, RouteName } from "@helm/contracts";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { changeRow } from "../revision/change-row";
+import { requireFittingJudge, requireUsableJudge } from "./check-judge";
 import { requireFreeName, requirePossiblePair } from "./check-route";
-import { audited, RouteFields, type RouteOut, readRoute } from "./schema";
+import { audited, choiceColumns, RouteFields, type RouteOut, readRoute } from "./schema";
 
 export const UpdateRouteInput = RouteFields.partial().extend({
   name: z.string(),
@@ -13,7 +14,7 @@ export const UpdateRouteInput = RouteFields.partial().extend({
 });
 
 export async function updateRoute({ ctx, input }: Call<z.infer<typeof UpdateRouteInput>>): Promise<RouteOut> {
-  const { name, newName = name, pairId, judge, revision, ...fields } = input;
+  const { name, newName = name, pairId, judge, judgeTable, revision, ...fields } = input;
   const before = await readRoute(ctx, name);
   if (!before) throw new HelmError("NOT_FOUND", `There is no route ${name}.`);
   if (newName !== name) {
@@ -21,6 +22,7 @@ export async function updateRoute({ ctx, input }: Call<z.infer<typeof UpdateRout
     await requireNobodyCalls(ctx, name, newName);
   }
   if (pairId && pairId !== before.pairId) await requirePossiblePair(ctx, pairId);
+  await requireUsableJudge(ctx, judgeTable);
   let reading = name;
   return changeRow(ctx, {
     verb: "route.update",
@@ -32,9 +34,19 @@ export async function updateRoute({ ctx, input }: Call<z.infer<typeof UpdateRout
     write: async (where, next) => {
       const done = await ctx.db.route.updateMany({
         where: { id: before.id, ...where },
-        data: { name: newName, pairId, ...judge, ...fields, ...next },
+        data: {
+          name: newName,
+          pairId,
+          ...judge,
+          ...(judgeTable === undefined ? {} : choiceColumns(judgeTable)),
+          ...fields,
+          ...next,
+        },
       });
-      if (done.count > 0) reading = newName;
+      if (done.count > 0) {
+        reading = newName;
+        await requireFittingJudge(ctx, await ctx.db.route.findUniqueOrThrow({ where: { id: before.id } }));
+      }
       return done;
     },
     audited,

@@ -1,6 +1,6 @@
 import type { FallbackReason } from "@helm/contracts";
 import type { Tx } from "../context";
-import { defaultFirst, snapshotRoute } from "../route/schema";
+import { defaultFirst, snapshotRoute, withJudge } from "../route/schema";
 import { orderContent, type RoutingContent } from "./routing-content";
 
 export type { RoutingContent } from "./routing-content";
@@ -9,7 +9,9 @@ export type { RoutingContent } from "./routing-content";
 export async function compileRouting(db: Tx): Promise<RoutingContent> {
   const setting = await db.setting.findUniqueOrThrow({ where: { id: 1 } });
   // The first one is what a request without a model goes to.
-  const routes = defaultFirst(await db.route.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] }));
+  const routes = defaultFirst(
+    await db.route.findMany({ include: withJudge, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+  );
   const pairs = await db.pair.findMany({
     include: {
       source: true,

@@ -54,6 +54,7 @@ function diffRoute(
     judge: route.judge.version,
     "mean log-probability": String(route.judge.mean_logprob),
     "minimum log-probability": String(route.judge.min_logprob),
+    "judge table": judgeWords(route.judge.table),
     streaming: route.streaming,
     window: `${route.window} tokens`,
     "default max_tokens": String(route.default_max_tokens),
@@ -66,6 +67,11 @@ function diffRoute(
 
 function sharesWords({ kept_also_target, escalated_also_native, forced_escalation }: RouteShares): string {
   return `kept ${kept_also_target}, escalated ${escalated_also_native}, forced ${forced_escalation}`;
+}
+
+function judgeWords(table: ContentRoute["judge"]["table"]): string {
+  if (!table) return "none";
+  return `${table.sha256.slice(0, 12)}, escalates from ${table.threshold.toFixed(3)}`;
 }
 
 function diffPair(

@@ -1,8 +1,9 @@
-import { effectiveSettings } from "@helm/cascade";
+import { type EffectiveSettings, effectiveJudge, effectiveSettings } from "@helm/cascade";
+import type { SnapshotRoute } from "@helm/contracts";
 import { z } from "zod";
 import type { Call } from "../context";
 import { readPairFacts } from "../overview/route-facts";
-import { defaultFirst, snapshotRoute } from "../route/schema";
+import { defaultFirst, snapshotRoute, withJudge } from "../route/schema";
 import { accessTenant } from "../snapshot/compile-access";
 import { findTenant } from "./change-tenant";
 
@@ -30,14 +31,15 @@ export async function readEffective({
   const tenant = await findTenant(ctx, input.id);
   const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
   const routes = defaultFirst(
-    await ctx.db.route.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+    await ctx.db.route.findMany({ include: withJudge, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
   );
   const pairs = await readPairFacts(ctx);
   const quota = tenant.maxConcurrent;
   return {
     helm: helmFor(tenant, setting),
     routes: routes.map((route) => {
-      const holds = effectiveSettings(snapshotRoute(route), accessTenant(tenant));
+      const served = snapshotRoute(route);
+      const holds = effectiveSettings(served, accessTenant(tenant));
       const pair = pairs.get(route.pairId);
       const windowed = holds.streaming.value === "window";
       return {
@@ -45,6 +47,7 @@ export async function readEffective({
         pairName: pair ? `${pair.pilot} -> ${pair.target}` : "",
         refusal: pair ? pair.refusal : "NOT_CALIBRATED",
         settings: [
+          { name: "judged by", ...judgedBy(served, holds) },
           { name: "mean log-probability", ...text(holds.meanLogprob) },
           { name: "least log-probability", ...text(holds.minLogprob) },
           { name: "streaming", ...text(holds.streaming) },
@@ -62,6 +65,20 @@ export async function readEffective({
       };
     }),
   };
+}
+
+/** Where the route's table does not hold for this tenant, it is the tenant's own word that sets it aside. */
+function judgedBy(
+  route: Pick<SnapshotRoute, "judge">,
+  holds: EffectiveSettings,
+): { value: string; from: "route" | "tenant" } {
+  const rule = effectiveJudge(route, holds);
+  if (rule.kind === "table")
+    return {
+      value: `table ${route.judge.table?.sha256.slice(0, 12) ?? ""}, from ${rule.table.threshold.toFixed(3)}`,
+      from: "route",
+    };
+  return { value: "the two bounds", from: route.judge.table ? "tenant" : "route" };
 }
 
 function text<F>({ value, from }: { value: string | number; from: F }): { value: string; from: F } {

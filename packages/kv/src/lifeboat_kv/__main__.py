@@ -16,6 +16,7 @@ from .evaluate.command import add_parser as add_evaluate
 from .events import Events
 from .host.parent import end_with_parent
 from .host.resources import as_resource_error
+from .judge.command import add_parser as add_judge
 from .measure_commands import add_parsers as add_measures
 
 LOG = logging.getLogger("lifeboat_kv")
@@ -187,6 +188,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--threads", type=int)
     one.set_defaults(run=_decode)
     add_evaluate(verbs)
+    add_judge(verbs)
     add_measures(verbs)
     add_methods(verbs)
     return parser

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 VERSION = 1
-STAGES = ("inspect", "capture", "fit", "select", "score", "cost", "write")
+STAGES = ("inspect", "capture", "fit", "select", "score", "judge", "cost", "write")
 # Share of a run's time by stage, measured on the bundled pair; only the percent shown depends on it.
-_SHARES = {"inspect": 1, "capture": 25, "fit": 2, "select": 1, "score": 60, "cost": 10, "write": 1}
+_SHARES = dict(zip(STAGES, (1, 25, 2, 1, 55, 5, 10, 1), strict=True))
 _CHUNK = 200
 _SPACING_SECONDS = 0.2
 _STABLE_SECONDS = 2.0

@@ -15,6 +15,7 @@ from ..score.arms import MAPPER, PILOT, Rivals
 from ..score.run import Score
 from .diagnosis import DIAGNOSIS_THRESHOLDS
 from .fitting import fit_run
+from .judging import judge_run
 from .opening import Options, Run, open_run, versions, with_baseline
 from .scoring import BLIND_ABOVE, IDENTITY_LEAST, LEAST_POSITIONS, SELF_MAP_LEAST, score_run
 
@@ -29,6 +30,7 @@ def calibrate(options: Options, events: Events) -> str:
     rivals, fitted = _fit(run)
     measured = score_run(run, rivals)
     gate, report = measured.gate, measured.report
+    judge_run(run)
     events.stage("cost")
     cost = cost_table(
         rivals.mapper,

@@ -63,16 +63,22 @@ class Items:
 
 
 def answered(
-    points: list[Point], group: Group, target: Side, hidden: Tensor, ends: frozenset[int]
+    points: list[Point],
+    group: Group,
+    target: Side,
+    hidden: Tensor,
+    ends: frozenset[int],
+    most: int = ANSWER_TOKENS,
 ) -> list[Items]:
     """Lets the target answer at every point, greedily, and puts what it said into batches.
 
-    `hidden` [B, T, H] are its final hidden states over the group's texts: as long as the text goes on
-    as the target would, they already say what it says, and only the rest is generated.
+    An answer has `most` tokens at most. `hidden` [B, T, H] are its final hidden states over the group's
+    texts: as long as the text goes on as the target would, they already say what it says, and only the
+    rest is generated.
     """
     texts = [group.sequences[p.row].tokens for p in points]
-    answers = [_foreseen(p, t, target, hidden, ends) for p, t in zip(points, texts, strict=True)]
-    open_ends = [i for i, a in enumerate(answers) if len(a) < ANSWER_TOKENS and a[-1] not in ends]
+    answers = [_foreseen(p, t, target, hidden, ends, most) for p, t in zip(points, texts, strict=True)]
+    open_ends = [i for i, a in enumerate(answers) if len(a) < most and a[-1] not in ends]
     # The rows before the last token said: the text's own, all of them in the target's cache.
     known = {i: points[i].prefix + len(answers[i]) - 1 for i in open_ends}
     open_ends.sort(key=lambda i: known[i])
@@ -84,23 +90,23 @@ def answered(
             [points[i].row for i in part],
             [known[i] for i in part],
             [answers[i][-1] for i in part],
-            [ANSWER_TOKENS - len(answers[i]) for i in part],
+            [most - len(answers[i]) for i in part],
             ends,
         )
         for i, tokens in zip(part, more, strict=True):
             answers[i] += tokens
     prompts = [t[: p.prefix] for p, t in zip(points, texts, strict=True)]
     whole = Items(points, prompts, answers)
-    most = min(_FED_TOGETHER, max(_FEWEST_FED, _LOGITS_TOGETHER // target.model.config.vocab_size))
-    return [whole.part(kept, [answers[i] for i in kept]) for kept in _in_batches(whole.feeds, most)]
+    together = min(_FED_TOGETHER, max(_FEWEST_FED, _LOGITS_TOGETHER // target.model.config.vocab_size))
+    return [whole.part(kept, [answers[i] for i in kept]) for kept in _in_batches(whole.feeds, together)]
 
 
 def _foreseen(
-    point: Point, text: tuple[int, ...], target: Side, hidden: Tensor, ends: frozenset[int]
+    point: Point, text: tuple[int, ...], target: Side, hidden: Tensor, ends: frozenset[int], most: int
 ) -> list[int]:
     """The answer up to and with the first token that is not the text's; at least one token."""
-    gold = text[point.prefix : point.prefix + ANSWER_TOKENS]
-    states = hidden[point.row, point.prefix - 1 : point.prefix + len(gold)][:ANSWER_TOKENS]
+    gold = text[point.prefix : point.prefix + most]
+    states = hidden[point.row, point.prefix - 1 : point.prefix + len(gold)][:most]
     said: list[int] = []
     for token, given in zip(
         target.model.lm_head(states).argmax(dim=-1).tolist(), [*gold, None], strict=False
