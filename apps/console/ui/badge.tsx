@@ -49,7 +49,9 @@ export function Badge({
   return (
     <span
       className={clsx(
-        "inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-[0.75rem] leading-5 font-semibold whitespace-nowrap",
+        "inline-flex max-w-full items-center gap-1 rounded-xl px-2 py-0.5 text-[0.75rem] leading-5 font-semibold",
+        // On a narrow screen a long status breaks; on a wide one it is never torn apart.
+        "[overflow-wrap:anywhere] sm:whitespace-nowrap",
         tones[tone],
       )}
     >

@@ -13,34 +13,17 @@ import { ConfirmDialog } from "../../ui/dialog";
 import { Empty } from "../../ui/states";
 import { TimeAgo, useNow } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
+import { openColumns } from "./open-columns";
 
 type Invitation = Outputs["invitation"]["list"][number];
 
 const COLUMNS: Column<Invitation>[] = [
   { id: "person", name: "Person", value: (row) => row.person.email, className: "font-medium" },
   { id: "role", name: "Role", value: (row) => row.person.role },
-  {
-    id: "expires",
-    name: "Expires",
-    value: (row) => row.expiresAt,
-    cell: (row) => <Expires row={row} />,
-  },
-  {
-    id: "made",
-    name: "Made",
-    value: (row) => row.createdAt,
-    cell: (row) => (
-      <>
-        <TimeAgo at={row.createdAt} /> <span className="text-ink-soft">by {row.createdBy}</span>
-      </>
-    ),
-  },
-  {
-    id: "action",
-    name: "Action",
-    cell: (row) => <CancelInvitation row={row} />,
-    className: "@3xl:text-right",
-  },
+  ...openColumns<Invitation>({
+    expires: (row) => <Expires row={row} />,
+    action: (row) => <CancelInvitation row={row} />,
+  }),
 ];
 
 export function InvitationsCard() {

@@ -8,35 +8,14 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import type { Column } from "../../ui/data-table";
 import { Empty } from "../../ui/states";
-import { TimeAgo } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
+import { openColumns } from "./open-columns";
 
 type JoinToken = Outputs["host"]["joinTokens"][number];
 
 const COLUMNS: Column<JoinToken>[] = [
   { id: "kind", name: "Lets in", value: (row) => `one ${row.kind}` },
-  {
-    id: "expires",
-    name: "Expires",
-    value: (row) => row.expiresAt,
-    cell: (row) => <TimeAgo at={row.expiresAt} />,
-  },
-  {
-    id: "made",
-    name: "Made",
-    value: (row) => row.createdAt,
-    cell: (row) => (
-      <>
-        <TimeAgo at={row.createdAt} /> <span className="text-ink-soft">by {row.createdBy}</span>
-      </>
-    ),
-  },
-  {
-    id: "action",
-    name: "Action",
-    cell: (row) => <CancelJoinToken row={row} />,
-    className: "@3xl:text-right",
-  },
+  ...openColumns<JoinToken>({ action: (row) => <CancelJoinToken row={row} /> }),
 ];
 
 export function JoinTokensCard() {

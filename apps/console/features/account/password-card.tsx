@@ -8,10 +8,10 @@ import { z } from "zod";
 import { problemOf } from "../../api/errors";
 import { tellStored } from "../../api/tell";
 import { useTRPC } from "../../api/trpc";
-import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { TextField } from "../../ui/field";
 import { plural } from "../../ui/numbers";
+import { SubmitButton } from "../../ui/submit-button";
 
 const Form = z
   .object({
@@ -65,9 +65,7 @@ export function PasswordCard() {
           error={errors.again?.message}
           {...form.register("again")}
         />
-        <Button type="submit" kind="primary" busy={isSubmitting}>
-          Change the password
-        </Button>
+        <SubmitButton busy={isSubmitting}>Change the password</SubmitButton>
       </form>
     </Card>
   );

@@ -1,20 +1,18 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { CartesianGrid, Line, LineChart, ReferenceLine, Tooltip, XAxis, YAxis } from "recharts";
 import { useTRPC } from "../../api/trpc";
 import { Card } from "../../ui/card";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
 import { Command } from "../../ui/command";
-import { axisName, axisText, LineFigures, LineSpace, lineMargin } from "../../ui/line-figure";
 import { count, share } from "../../ui/numbers";
 import { TimeAgo } from "../preferences/time";
-import { LineKey } from "./cost-chart";
+import { type ChartLine, LineChart } from "./line-chart";
 
 type Row = { turn: number; direction: "up" | "down"; new: number; all: number | null; n: number };
 type Key = "new" | "all";
 
-const LINES: { key: Key; name: string; stroke: string; dash?: string }[] = [
+const LINES: (ChartLine<Row> & { key: Key })[] = [
   { key: "new", name: "new rows mapped, as in serving", stroke: "var(--accent)" },
   { key: "all", name: "whole conversation mapped anew", stroke: "var(--ink-soft)", dash: "5 4" },
 ];
@@ -53,10 +51,14 @@ export function DriftCard({ pairId, gate, measure }: { pairId: string; gate: num
       title="Drift"
       hint={`Pilot and target answer by turns, and the conversation's cache goes with every turn: retention is ${share(first)} at the first turn and ${share(last)} at turn ${rows.length}.`}
       chart={
-        <div className="flex flex-1 flex-col">
-          <LineKey lines={lines} />
-          <Chart rows={rows} lines={lines} gate={gate} />
-        </div>
+        <LineChart
+          rows={rows}
+          lines={lines}
+          x={{ key: "turn", name: "turn; odd ones go up, even ones down" }}
+          floor={floorOf(rows, gate)}
+          gate={gate}
+          figures={figuresOf}
+        />
       }
       table={
         <FigureTable
@@ -82,54 +84,16 @@ export function DriftCard({ pairId, gate, measure }: { pairId: string; gate: num
   );
 }
 
-function Chart({ rows, lines, gate }: { rows: Row[]; lines: typeof LINES; gate: number }) {
+/** A tenth below what is lowest, the gate included. */
+function floorOf(rows: Row[], gate: number): number {
   const lowest = Math.min(gate, ...rows.flatMap((row) => [row.new, row.all ?? 1]));
-  const floor = Math.max(0, Math.floor(lowest * 10 - 1e-9) / 10);
-  return (
-    <LineSpace className="min-h-56">
-      <LineChart data={rows} margin={lineMargin} accessibilityLayer={false}>
-        <CartesianGrid stroke="var(--line)" vertical={false} />
-        <XAxis
-          dataKey="turn"
-          type="number"
-          domain={["dataMin", "dataMax"]}
-          allowDecimals={false}
-          tickCount={Math.min(rows.length, 12)}
-          tick={axisText}
-          stroke="var(--line)"
-          label={axisName("turn; odd ones go up, even ones down")}
-        />
-        <YAxis domain={[floor, 1]} tick={axisText} stroke="var(--line)" width={44} />
-        <ReferenceLine
-          y={gate}
-          stroke="var(--ink)"
-          label={{ value: `gate ${gate.toFixed(2)}`, position: "insideBottomLeft", ...axisText }}
-        />
-        <Tooltip content={<Figures />} cursor={{ stroke: "var(--line-strong)" }} isAnimationActive={false} />
-        {lines.map((line) => (
-          <Line
-            key={line.key}
-            dataKey={line.key}
-            name={line.name}
-            stroke={line.stroke}
-            strokeWidth={2.25}
-            strokeDasharray={line.dash}
-            dot={{ r: 3.5, fill: line.stroke, strokeWidth: 0 }}
-            isAnimationActive={false}
-            connectNulls
-          />
-        ))}
-      </LineChart>
-    </LineSpace>
-  );
+  return Math.max(0, Math.floor(lowest * 10 - 1e-9) / 10);
 }
 
-function Figures({ active, payload }: { active?: boolean; payload?: readonly { payload?: Row }[] }) {
-  const row = payload?.[0]?.payload;
-  if (!active || !row) return null;
+function figuresOf(row: Row) {
   const figures = LINES.flatMap(({ key, name }): [string, string][] => {
     const value = row[key];
     return value === null ? [] : [[name, share(value)]];
   });
-  return <LineFigures title={`Turn ${row.turn}, ${row.direction}`} figures={figures} />;
+  return { title: `Turn ${row.turn}, ${row.direction}`, figures };
 }

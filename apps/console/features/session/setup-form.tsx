@@ -9,9 +9,10 @@ import { useForm } from "react-hook-form";
 import { z } from "zod";
 import { problemOf } from "../../api/errors";
 import { useTRPC } from "../../api/trpc";
-import { Button, ButtonLink } from "../../ui/button";
+import { ButtonLink } from "../../ui/button";
 import { TextField } from "../../ui/field";
 import { Failed, Loading } from "../../ui/states";
+import { SubmitButton } from "../../ui/submit-button";
 import { HELM_PAGE } from "../shell/navigation";
 import { signIn } from "./sign-in";
 
@@ -98,9 +99,9 @@ function OpenSetup() {
           {refusal}
         </p>
       ) : null}
-      <Button type="submit" kind="primary" className="w-full" busy={isSubmitting}>
+      <SubmitButton className="w-full" busy={isSubmitting}>
         Create the administrator
-      </Button>
+      </SubmitButton>
     </form>
   );
 }

@@ -7,8 +7,8 @@ import { useEffect, useState } from "react";
 import { useForm } from "react-hook-form";
 import { z } from "zod";
 import { useTRPC } from "../../api/trpc";
-import { Button } from "../../ui/button";
 import { TextField } from "../../ui/field";
+import { SubmitButton } from "../../ui/submit-button";
 import { HELM_PAGE } from "../shell/navigation";
 import { safeNext, signIn } from "./sign-in";
 
@@ -23,7 +23,8 @@ export function SignInForm() {
   const next = safeNext(useSearchParams().get("next"), HELM_PAGE);
   const [refusal, setRefusal] = useState<string | null>(null);
   const setup = useQuery(trpc.setup.status.queryOptions());
-  const form = useForm({ resolver: zodResolver(Form), defaultValues: { email: "", password: "" } });
+  // Without default values: what was typed or filled in before the script ran is kept.
+  const form = useForm({ resolver: zodResolver(Form) });
 
   useEffect(() => {
     if (setup.data?.open) router.replace("/setup");
@@ -58,9 +59,9 @@ export function SignInForm() {
           {refusal}
         </p>
       ) : null}
-      <Button type="submit" kind="primary" className="w-full" busy={form.formState.isSubmitting}>
+      <SubmitButton className="w-full" busy={form.formState.isSubmitting}>
         Sign in
-      </Button>
+      </SubmitButton>
     </form>
   );
 }

@@ -8,8 +8,9 @@ import { useForm } from "react-hook-form";
 import { z } from "zod";
 import { problemOf } from "../../api/errors";
 import { useTRPC } from "../../api/trpc";
-import { Button, ButtonLink } from "../../ui/button";
+import { ButtonLink } from "../../ui/button";
 import { TextField } from "../../ui/field";
+import { SubmitButton } from "../../ui/submit-button";
 import { HELM_PAGE } from "../shell/navigation";
 import { signIn } from "./sign-in";
 
@@ -84,9 +85,9 @@ function ChoosePassword({ token }: { token: string }) {
           {refusal}
         </p>
       ) : null}
-      <Button type="submit" kind="primary" className="w-full" busy={isSubmitting}>
+      <SubmitButton className="w-full" busy={isSubmitting}>
         Set the password and sign in
-      </Button>
+      </SubmitButton>
     </form>
   );
 }

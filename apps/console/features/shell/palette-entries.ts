@@ -75,10 +75,7 @@ export function usePaletteEntries(open: boolean, onHelp: () => void): EntryGroup
     },
     {
       name: "Nodes and workers",
-      entries: [
-        ...nodes.map(({ id, name }) => ({ id: `node:${id}`, name, hint: "node", href: "/nodes" })),
-        ...workers.map(({ id, name }) => ({ id: `worker:${id}`, name, hint: "worker", href: "/nodes" })),
-      ],
+      entries: hostEntries(nodes, workers),
     },
     {
       name: "Actions",
@@ -127,6 +124,16 @@ export function usePaletteEntries(open: boolean, onHelp: () => void): EntryGroup
         { id: "sign-out", name: "Sign out", run: () => void signOut() },
       ],
     },
+  ];
+}
+
+type Named = { id: string; name: string };
+
+/** A node has a page of its own; a worker stands on the page of all. */
+export function hostEntries(nodes: Named[], workers: Named[]): Entry[] {
+  return [
+    ...nodes.map(({ id, name }) => ({ id: `node:${id}`, name, hint: "node", href: `/nodes/${id}` })),
+    ...workers.map(({ id, name }) => ({ id: `worker:${id}`, name, hint: "worker", href: "/nodes" })),
   ];
 }
 
