@@ -39,6 +39,8 @@ import { importWhenRegistered } from "./seed/import-when-registered";
 import { offerSetupToken } from "./setup/offer-token";
 import { openNodeSockets } from "./snapshot/node-socket";
 import { publishAccessList } from "./snapshot/publish-access-list";
+import { compactStats } from "./traffic/compact-stats";
+import { expireTraces } from "./traffic/expire-traces";
 import { inTransaction, outsideTransaction } from "./transaction";
 
 const SOCKET_MAX_BYTES = 16 * 1024 ** 2;
@@ -220,6 +222,8 @@ function startTimers(services: Services): NodeJS.Timeout[] {
     // Outside a transaction: a store may be slow, and the database is not to wait for it.
     repeat(60_000, services, "uploads", () => sweepUploads(systemContext(services, "uploads"))),
     repeat(60_000, services, "deleted-files", () => sweepDeleted(services)),
+    every(60_000, services, "traces", (ctx) => expireTraces(ctx)),
+    every(10_000, services, "counters", (ctx) => compactStats(ctx)),
     every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),
   ];
 }

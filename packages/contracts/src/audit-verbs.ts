@@ -69,9 +69,11 @@ export const AUDIT_VERBS = {
   "tenant.remove": "removed a tenant",
   "tenant.restore": "restored a tenant",
   "tenant.setEnabled": "enabled or excluded a tenant",
+  "tenant.setTraceText": "changed whether a tenant's traces hold texts",
   "tenant.update": "changed a tenant",
   "token.create": "created a personal token",
   "token.revoke": "revoked a personal token",
+  "traffic.text": "read the text of a trace",
 } as const;
 export type AuditVerb = keyof typeof AUDIT_VERBS;
 

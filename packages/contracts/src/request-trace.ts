@@ -169,3 +169,6 @@ export type RequestTrace = z.infer<typeof RequestTrace>;
 /** One message of a node; a trace that came before is known by its id and stored once. */
 export const TraceBatch = z.object({ traces: z.array(RequestTrace).min(1).max(MOST_TRACES) });
 export type TraceBatch = z.infer<typeof TraceBatch>;
+
+/** Under this name the console's own requests are counted; no tenant's id, which are UUIDs. */
+export const PLAYGROUND_TENANT = "playground";

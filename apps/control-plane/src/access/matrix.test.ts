@@ -11,6 +11,7 @@ import { ladder } from "../testing/ladder";
 import { mapperFile, TINY } from "../testing/mapper-file";
 import { joinNode } from "../testing/node";
 import { addPerson, addToken, PASSWORD } from "../testing/people";
+import { traceOf } from "../testing/traces";
 import { BUNDLED, joinWorker, registerPair, sha256, type TestWorker } from "../testing/worker";
 import { SCOPES, SESSION_ONLY } from "./scopes";
 
@@ -180,6 +181,19 @@ const DO: Record<string, () => Promise<unknown>> = {
   "tenant.setEnabled": async () => {
     const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });
     return { id: tenant.id, enabled: true, revision: tenant.revision };
+  },
+  "tenant.setTraceText": async () => ({ ...(await someTenant()), hours: 24 }),
+  "traffic.text": async () => {
+    const { id } = traceOf();
+    const text = { prompt: "user: who are you?", answer: null, cut: false };
+    const { text: _, ...document } = traceOf({ id });
+    await control.db.requestTrace.create({
+      data: {
+        ...{ id, at: new Date(), nodeId, tenantId: "t", pairId: "", route: "", decision: "", reason: "" },
+        ...{ transfer: "", status: 200, errorCode: "", kept: "rate", shareKind: "", document, text },
+      },
+    });
+    return { id };
   },
   "tenant.update": async () => ({ ...(await someTenant()), window: 8 }),
   "tenant.archive": async () => someTenant(),

@@ -7,6 +7,7 @@ import * as hubModule from "../hub";
 import { NODE_TOKEN, ORIGIN, type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { addSignedIn, type SignedIn, signIn } from "../testing/people";
 import { ask, connect, type Door, socketTo } from "../testing/sockets";
+import { traceOf } from "../testing/traces";
 import { until } from "../testing/until";
 import { joinWorker, registerPair, type TestWorker } from "../testing/worker";
 
@@ -226,6 +227,21 @@ const EVENTS: Record<string, Record<string, Try>> = {
       expect((await stateOf(own.id))?.statsUntil?.toISOString()).toBe(sent.until);
       expect(await stateOf(other.id)).toEqual(before);
       expect(await ask(socket, "stats", null)).toEqual({ ok: false, refused: true });
+    },
+    traces: async (caller, socket) => {
+      const own = caller === "node" ? node : foreignNode;
+      const other = caller === "node" ? foreignNode : node;
+      const trace = traceOf();
+      const named = { traces: [{ ...trace, node_id: other.id }], node_id: other.id };
+      expect(await ask(socket, "traces", named)).toEqual({ ok: true });
+      const stored = await control.db.requestTrace.findUniqueOrThrow({ where: { id: trace.id } });
+      expect(stored.nodeId).toBe(own.id);
+      // Another node cannot write over it.
+      const forged = { ...trace, served_by: "forged" };
+      expect(await ask(socket, "traces", { traces: [forged] })).toEqual({ ok: true });
+      expect(await control.db.requestTrace.findUniqueOrThrow({ where: { id: trace.id } })).toEqual(stored);
+      for (const payload of [null, {}, { traces: [] }, { traces: [{ ...trace, id: "x" }] }])
+        expect(await ask(socket, "traces", payload)).toEqual({ ok: false, refused: true });
     },
   },
 };

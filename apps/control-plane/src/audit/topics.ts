@@ -26,6 +26,7 @@ const TOPICS: Record<string, Topic[]> = {
   node: ["nodes"],
   join_token: ["workers", "nodes"],
   snapshot: ["snapshots"],
+  trace: [],
 };
 
 /** What an open page should read again after these entities changed. */

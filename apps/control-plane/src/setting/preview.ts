@@ -52,6 +52,18 @@ export async function previewSetting({
     sentences.push(
       `A node that hears nothing for ${span(next.refuseKeysAfterS)} refuses every key; it was ${span(now.refuseKeysAfterS)}.`,
     );
+  if (next.traceRate !== now.traceRate)
+    sentences.push(
+      `Nodes send the traces of ${percent(next.traceRate)} of ordinary requests; it was ${percent(now.traceRate)}. Fallbacks, refusals and errors are sent as before.`,
+    );
+  if (next.traceDays !== now.traceDays)
+    sentences.push(
+      `Traces are kept for ${span(next.traceDays * 86_400)}; it was ${span(now.traceDays * 86_400)}. Older ones are deleted within a minute and do not come back.`,
+    );
+  if (next.traceTextHours !== now.traceTextHours)
+    sentences.push(
+      `Prompts and answers in traces are kept for ${span(next.traceTextHours * 3_600)}; it was ${span(now.traceTextHours * 3_600)}.`,
+    );
   if (next.refuseKeysAfterS < next.helmOffAfterS)
     sentences.push("This is refused: keys cannot be refused before Helm goes off.");
   return { sentences: sentences.length > 0 ? sentences : ["Nothing: this is what stands already."], pairs };
@@ -111,6 +123,10 @@ async function movedByPolicy(ctx: Context, required: boolean): Promise<string[]>
       return under(required) !== under(!required);
     })
     .map((pair) => `${pair.source.name} -> ${pair.target.name}`);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 10_000) / 100} %`;
 }
 
 function span(seconds: number): string {

@@ -9,6 +9,9 @@ export const SettingOut = z.object({
   requireBeatsPilot: z.boolean(),
   helmOffAfterS: z.number().int(),
   refuseKeysAfterS: z.number().int(),
+  traceRate: z.number(),
+  traceDays: z.number().int(),
+  traceTextHours: z.number().int(),
   revision: z.number().int(),
   updatedAt: z.date(),
 });

@@ -14,6 +14,9 @@ export const UpdateSettingInput = z.object({
   requireBeatsPilot: z.boolean().optional(),
   helmOffAfterS: age.optional(),
   refuseKeysAfterS: age.optional(),
+  traceRate: z.number().min(0).max(1).optional(),
+  traceDays: z.number().int().min(1).max(90).optional(),
+  traceTextHours: z.number().int().min(1).max(168).optional(),
   revision: z.number().int(),
 });
 

@@ -16,6 +16,7 @@ export async function compileAccess(db: Tx): Promise<AccessContent> {
     kill_switch: setting.killSwitch,
     helm_off_after_s: setting.helmOffAfterS,
     refuse_keys_after_s: setting.refuseKeysAfterS,
+    trace_rate: setting.traceRate,
     keys: keys.map((key) => ({
       hash: key.hash,
       prefix: key.prefix,
@@ -30,7 +31,7 @@ type AccessTenant = AccessList["tenants"][number];
 
 /** A tenant as nodes are told of it. */
 export function accessTenant(
-  tenant: { id: string; name: string; enabled: boolean } & TenantOverrides,
+  tenant: { id: string; name: string; enabled: boolean; traceTextUntil: Date | null } & TenantOverrides,
 ): AccessTenant {
   return {
     id: tenant.id,
@@ -42,5 +43,6 @@ export function accessTenant(
     min_logprob: tenant.minLogprob,
     transfer_off: tenant.transferOff,
     max_concurrent: tenant.maxConcurrent,
+    trace_text_until: tenant.traceTextUntil?.toISOString() ?? null,
   };
 }

@@ -5,6 +5,7 @@ import {
   NodeStats,
   type ReportAnswer,
   type SignedDocument,
+  TraceBatch,
 } from "@helm/contracts";
 import type { Socket } from "socket.io";
 import type { z } from "zod";
@@ -13,6 +14,7 @@ import { signOrders } from "../host/orders";
 import { authorizeHosts, hostContext } from "../host/socket-auth";
 import { replyTo } from "../socket-reply";
 import { recordStats } from "../traffic/record-stats";
+import { recordTraces } from "../traffic/record-traces";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
 import { readNewestDocuments } from "./newest-documents";
@@ -33,6 +35,7 @@ export function openNodeSockets(services: Services): void {
     sender.push();
     receive(services, socket, "readiness", NodeReadiness, (ctx, input) => recordReadiness({ ctx, input }));
     receive(services, socket, "stats", NodeStats, (ctx, input) => recordStats({ ctx, input }));
+    receive(services, socket, "traces", TraceBatch, (ctx, input) => recordTraces({ ctx, input }));
   });
   services.hub.pushDocumentsHere = () => {
     for (const socket of namespace.sockets.values())

@@ -42,7 +42,11 @@ export async function restoreTenant({ ctx, input: { id, revision } }: Edit): Pro
 export async function removeTenant({ ctx, input: { id, revision } }: Edit) {
   const tenant = await lockTenant(ctx, id);
   const counted = await ctx.db.requestStat.findFirst({ where: { tenantId: id }, select: { bucket: true } });
-  if (counted || tenant.keys.lastUsedAt)
+  const countedLongAgo = await ctx.db.requestStatHour.findFirst({
+    where: { tenantId: id },
+    select: { bucket: true },
+  });
+  if (counted || countedLongAgo || tenant.keys.lastUsedAt)
     throw new HelmError(
       "BAD_REQUEST",
       `${tenant.name} has called, and its counts keep its name: archive it instead. That revokes its keys.`,

@@ -7,6 +7,7 @@ import { EffectiveInput, EffectiveOutput, readEffective } from "./effective";
 import { ListTenantsInput, listTenants } from "./list";
 import { TenantOut } from "./schema";
 import { SetTenantEnabledInput, setTenantEnabled } from "./set-enabled";
+import { SetTraceTextInput, setTraceText } from "./set-trace-text";
 import { UpdateTenantInput, updateTenant } from "./update";
 
 export const tenantRouter = router({
@@ -22,6 +23,7 @@ export const tenantRouter = router({
   create: mutation.input(CreateTenantInput).output(TenantOut).mutation(createTenant),
   update: mutation.input(UpdateTenantInput).output(TenantOut).mutation(updateTenant),
   setEnabled: mutation.input(SetTenantEnabledInput).output(TenantOut).mutation(setTenantEnabled),
+  setTraceText: mutation.input(SetTraceTextInput).output(TenantOut).mutation(setTraceText),
   archive: mutation.input(TenantEditInput).output(TenantOut).mutation(archiveTenant),
   restore: mutation.input(TenantEditInput).output(TenantOut).mutation(restoreTenant),
   remove: mutation.input(TenantEditInput).output(RemoveTenantOutput).mutation(removeTenant),

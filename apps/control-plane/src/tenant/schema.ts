@@ -17,6 +17,8 @@ export const TenantOut = TenantOverrides.extend({
   id: z.uuid(),
   name: z.string(),
   enabled: z.boolean(),
+  /** Until then traces of its requests hold prompt and answer; null: none does. */
+  traceTextUntil: z.date().nullable(),
   keys: z.object({ live: z.number().int(), total: z.number().int(), lastUsedAt: z.date().nullable() }),
   revision: z.number().int(),
   createdAt: z.date(),

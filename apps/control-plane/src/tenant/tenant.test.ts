@@ -59,6 +59,7 @@ describe("a tenant's overrides", () => {
       min_logprob: 0,
       transfer_off: true,
       max_concurrent: 2,
+      trace_text_until: null,
     });
     await admin.tenant.update({
       id: tenant.id,
@@ -218,8 +219,8 @@ describe("tenants", () => {
     const { bucket: at } = await count(brief.id);
     const where = { tenantId: brief.id, bucket: at };
     await control.db.requestStat.updateMany({ where, data: { bucket: new Date() } });
-    const { rows } = await admin.traffic.summary({ hours: 1 });
-    expect(rows.map(({ tenant }) => tenant)).toContain("brief (removed)");
+    const { tenants } = await admin.traffic.summary({ hours: 1 });
+    expect(tenants.map(({ name }) => name)).toContain("brief (removed)");
   });
 });
 

@@ -1,65 +1,154 @@
 import { z } from "zod";
 import type { Call, Context } from "../context";
+import { readNames } from "./names";
+import { Proportion, proportion } from "./proportion";
+import { narrow, type Span, spanOf, statsIn, type TrafficRange } from "./range";
 
-export const TrafficInput = z
-  .object({ hours: z.number().int().min(1).max(720).default(24) })
-  .default({ hours: 24 });
-export const TrafficOutput = z.object({
+const Counts = z.object({
+  requests: z.number().int(),
+  kept: z.number().int(),
+  escalated: z.number().int(),
+  direct: z.number().int(),
+  explicit: z.number().int(),
+  refused: z.number().int(),
+  failed: z.number().int(),
+  transferred: z.number().int(),
+  fallbacks: z.number().int(),
+  tokensMoved: z.number().int(),
+  shortfallBytes: z.number(),
+  /** Of answers that the judge looked at: not those of an agent's wish, a held session, or a mode that never escalates. */
+  judged: z.number().int(),
+  judgedHard: z.number().int(),
+});
+export type Counts = z.infer<typeof Counts>;
+
+const Part = Counts.extend({ id: z.string(), name: z.string(), escalation: Proportion.nullable() });
+
+export const SummaryOutput = z.object({
   since: z.date(),
-  rows: z.array(
-    z.object({
-      tenant: z.string(),
-      pair: z.string().nullable(),
-      decision: z.string(),
-      reason: z.string().nullable(),
-      transfer: z.string().nullable(),
-      requests: z.number().int(),
-      tokensMoved: z.number().int(),
-      firstTokenMsMean: z.number().nullable(),
-    }),
-  ),
+  until: z.date(),
+  total: Counts,
+  escalation: Proportion.nullable(),
+  transfers: Proportion.nullable(),
+  firstTokenMsMean: z.number().nullable(),
+  tenants: z.array(Part),
+  pairs: z.array(Part),
+  traces: z.object({
+    kept: z.number().int(),
+    oldestAt: z.date().nullable(),
+    /** On the nodes that are there now, ever. */
+    dropped: z.number().int(),
+    rate: z.number(),
+    days: z.number().int(),
+    textHours: z.number().int(),
+  }),
 });
 
-/** What the audit keeps of a tenant that was removed. */
-const Removed = z.object({ name: z.string() });
-
-/** Counters as nodes reported them, summed over all nodes. */
-export async function summariseTraffic({ ctx, input }: Call<z.infer<typeof TrafficInput>>) {
-  const since = new Date(Date.now() - input.hours * 3_600_000);
-  const groups = await ctx.db.requestStat.groupBy({
-    by: ["tenantId", "pairId", "decision", "reason", "transfer"],
-    where: { bucket: { gte: since } },
-    _sum: { requests: true, tokensMoved: true, firstTokenMsSum: true },
-  });
-  const tenants = new Map(
-    (await ctx.db.tenant.findMany({ select: { id: true, name: true } })).map((row) => [row.id, row.name]),
-  );
-  const nameless = groups.map(({ tenantId }) => tenantId).filter((id) => !tenants.has(id));
-  for (const [id, name] of await namesOfRemoved(ctx, nameless)) tenants.set(id, `${name} (removed)`);
-  const pairs = await ctx.db.pair.findMany({ include: { source: true, target: true } });
-  const names = new Map(pairs.map((pair) => [pair.id, `${pair.source.name} -> ${pair.target.name}`]));
-  const rows = groups.map((group) => {
-    const requests = Number(group._sum.requests ?? 0);
-    return {
-      tenant: tenants.get(group.tenantId) ?? group.tenantId,
-      pair: group.pairId === "" ? null : (names.get(group.pairId) ?? group.pairId),
-      decision: group.decision,
-      reason: group.reason || null,
-      transfer: group.transfer || null,
-      requests,
-      tokensMoved: Number(group._sum.tokensMoved ?? 0),
-      firstTokenMsMean: requests > 0 ? (group._sum.firstTokenMsSum ?? 0) / requests : null,
-    };
-  });
-  return { since, rows: rows.sort((a, b) => b.requests - a.requests) };
+interface Row {
+  tenant_id: string;
+  pair_id: string;
+  decision: string;
+  reason: string;
+  transfer: string;
+  requests: number;
+  tokens_moved: number;
+  first_token_ms_sum: number;
+  shortfall_bytes_sum: number;
 }
 
-/** A tenant may be removed while a node still holds counts of it: what the audit says of its removal keeps their name. */
-async function namesOfRemoved(ctx: Context, ids: string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const removals = await ctx.db.auditEntry.findMany({
-    where: { entity: "tenant", entityId: { in: [...new Set(ids)] }, verb: "tenant.remove" },
-    select: { entityId: true, before: true },
-  });
-  return new Map(removals.map(({ entityId, before }) => [entityId, Removed.parse(before).name]));
+const UNJUDGED: ReadonlySet<string> = new Set(["STREAM_MODE", "TOOL_LOOP", "AGENT", "SESSION_HELD"]);
+const ANSWERED: ReadonlySet<string> = new Set(["kept", "escalated", "direct", "explicit"]);
+
+/** Counters of all nodes over a range, in all, by tenant and by pair. */
+export async function summariseTraffic({
+  ctx,
+  input,
+}: Call<TrafficRange>): Promise<z.infer<typeof SummaryOutput>> {
+  const span = await spanOf(ctx, input);
+  const rows = await readRows(ctx, input, span);
+  const names = await readNames(
+    ctx,
+    rows.map(({ tenant_id }) => tenant_id),
+  );
+  const total = sum(rows);
+  const answered = rows.filter(({ decision }) => ANSWERED.has(decision));
+  const answers = answered.reduce((all, { requests }) => all + requests, 0);
+  const firstTokens = answered.reduce((all, row) => all + row.first_token_ms_sum, 0);
+  return {
+    ...span,
+    total,
+    escalation: proportion(total.judgedHard, total.judged),
+    transfers: proportion(total.transferred, total.escalated),
+    firstTokenMsMean: answers > 0 ? firstTokens / answers : null,
+    tenants: parts(
+      rows,
+      ({ tenant_id }) => tenant_id,
+      (id) => names.tenant(id),
+    ),
+    pairs: parts(
+      rows.filter(({ pair_id }) => pair_id !== ""),
+      ({ pair_id }) => pair_id,
+      (id) => names.pair(id) ?? id,
+    ),
+    traces: await describeTraces(ctx, input, span),
+  };
+}
+
+async function readRows(ctx: Context, range: TrafficRange, span: Span): Promise<Row[]> {
+  return ctx.db.$queryRaw<Row[]>`
+    SELECT "tenant_id", "pair_id", "decision", "reason", "transfer", sum("requests")::float8 AS requests,
+      sum("tokens_moved")::float8 AS tokens_moved, sum("first_token_ms_sum") AS first_token_ms_sum,
+      sum("shortfall_bytes_sum") AS shortfall_bytes_sum
+    FROM ${statsIn(range, span)} GROUP BY 1, 2, 3, 4, 5`;
+}
+
+function parts(rows: Row[], of: (row: Row) => string, name: (id: string) => string) {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(of(row), [...(groups.get(of(row)) ?? []), row]);
+  return [...groups]
+    .map(([id, own]) => {
+      const counts = sum(own);
+      return { id, name: name(id), ...counts, escalation: proportion(counts.judgedHard, counts.judged) };
+    })
+    .sort((a, b) => b.requests - a.requests || (a.name < b.name ? -1 : 1));
+}
+
+function sum(rows: Row[]): Counts {
+  const total = (of: (row: Row) => boolean) =>
+    rows.reduce((all, row) => all + (of(row) ? row.requests : 0), 0);
+  const by = (decision: string) => total((row) => row.decision === decision);
+  const judged = (row: Row) =>
+    (row.decision === "kept" || row.decision === "escalated") && !UNJUDGED.has(row.reason);
+  const escalated = (row: Row) => row.decision === "escalated";
+  return {
+    requests: total(() => true),
+    kept: by("kept"),
+    escalated: by("escalated"),
+    direct: by("direct"),
+    explicit: by("explicit"),
+    refused: by("refused"),
+    failed: by("failed"),
+    transferred: total((row) => escalated(row) && row.transfer === "transferred"),
+    fallbacks: total((row) => row.transfer === "fallback"),
+    tokensMoved: rows.reduce((all, row) => all + row.tokens_moved, 0),
+    shortfallBytes: rows.reduce((all, row) => all + row.shortfall_bytes_sum, 0),
+    judged: total(judged),
+    judgedHard: total((row) => judged(row) && escalated(row)),
+  };
+}
+
+async function describeTraces(ctx: Context, range: TrafficRange, { since }: Span) {
+  const [found] = await ctx.db.$queryRaw<{ kept: number; oldest: Date | null }[]>`
+    SELECT count(*)::int AS kept, min("at") AS oldest FROM "request_trace"
+    WHERE "at" >= ${since} ${narrow(range)}`;
+  const dropped = await ctx.db.nodeState.aggregate({ _sum: { tracesDropped: true } });
+  const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
+  return {
+    kept: found?.kept ?? 0,
+    oldestAt: found?.oldest ?? null,
+    dropped: Number(dropped._sum.tracesDropped ?? 0),
+    rate: setting.traceRate,
+    days: setting.traceDays,
+    textHours: setting.traceTextHours,
+  };
 }
