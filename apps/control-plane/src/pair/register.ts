@@ -19,6 +19,7 @@ export const RegisterPairOutput = z.object({ registrationId: z.uuid() });
 /** Asks a worker to look at both models; what it reports decides. */
 export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterPairInput>>) {
   const { sourceModel, targetModel } = input;
+  await lockModels(ctx, [sourceModel, targetModel]);
   const route = await ctx.db.route.findFirst({ where: { name: { in: [sourceModel, targetModel] } } });
   if (route)
     throw new HelmError(
@@ -39,8 +40,6 @@ export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterP
     throw new HelmError("CONFLICT", "This registration is under way already.", {
       registrationId: pending.id,
     });
-  // Always in one order: a pair and its reverse that are registered at one moment would wait for each other.
-  for (const model of [...new Set([sourceModel, targetModel])].sort()) await lockModel(ctx, model);
   const sourceInspectionId = await requestInspection(ctx, sourceModel);
   const targetInspectionId =
     sourceModel === targetModel ? sourceInspectionId : await requestInspection(ctx, targetModel);
@@ -63,11 +62,16 @@ export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterP
   return { registrationId: registration.id };
 }
 
-async function lockModel(ctx: Context, model: string): Promise<void> {
-  await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`inspect:${model}`}, 0))`;
+/**
+ * Before anything is looked at: the second of two who register one pair at one moment is told of the first. Always in one
+ * order: a pair and its reverse would wait for each other.
+ */
+async function lockModels(ctx: Context, models: string[]): Promise<void> {
+  for (const model of [...new Set(models)].sort())
+    await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`inspect:${model}`}, 0))`;
 }
 
-/** One open inspection a model: a second request joins it. The model is locked. */
+/** One open inspection a model: a second request joins it. */
 async function requestInspection(ctx: Context, model: string): Promise<string> {
   const open = await ctx.db.inspection.findFirst({ where: { model, state: { in: ["QUEUED", "RUNNING"] } } });
   if (open) return open.id;

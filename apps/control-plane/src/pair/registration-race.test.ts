@@ -1,0 +1,70 @@
+import type { HelmError } from "@helm/contracts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { facts, joinWorker, type TestWorker } from "../testing/worker";
+
+let control: TestControlPlane;
+let worker: TestWorker;
+
+beforeAll(async () => {
+  control = await testControlPlane();
+  worker = await joinWorker(control);
+});
+afterAll(() => control.stop());
+
+const register = (sourceModel: string, targetModel: string) =>
+  control.as("admin").pair.register({ sourceModel, targetModel });
+
+/** What came of several that were sent at one moment: how many went through, and the codes of the others. */
+async function outcomes(asked: Promise<unknown>[]) {
+  const settled = await Promise.allSettled(asked);
+  const refused = settled.filter((one) => one.status === "rejected");
+  const codes = refused.map(({ reason }) => ((reason as Error).cause as HelmError).code);
+  return { through: settled.length - refused.length, codes };
+}
+
+it("one pair registered by several at one moment is one registration, and the others are told of it", async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const [source, target] = [`same-${round}-a`, `same-${round}-b`];
+    const { through, codes } = await outcomes(Array.from({ length: 5 }, () => register(source, target)));
+    expect(through).toBe(1);
+    expect(codes).toEqual(["CONFLICT", "CONFLICT", "CONFLICT", "CONFLICT"]);
+    expect(await control.db.pairRegistration.count({ where: { sourceModel: source } })).toBe(1);
+    expect(await control.db.inspection.count({ where: { model: { in: [source, target] } } })).toBe(2);
+  }
+});
+
+it("a pair and its reverse at one moment do not wait for each other, and share their inspections", async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const [one, other] = [`turn-${round}-a`, `turn-${round}-b`];
+    const asked = [register(one, other), register(other, one), register(one, one), register(other, other)];
+    expect(await outcomes(asked)).toEqual({ through: 4, codes: [] });
+    expect(await control.db.inspection.count({ where: { model: { in: [one, other] } } })).toBe(2);
+  }
+});
+
+it("a ring of pairs at one moment is registered whole, and no pair stands twice", async () => {
+  const names = ["ring-a", "ring-b", "ring-c", "ring-d"];
+  const directions = names.flatMap((source) =>
+    names.filter((name) => name !== source).map((target) => [source, target] as const),
+  );
+  const asked = [...directions, ...directions].map(([source, target]) => register(source, target));
+  const { through, codes } = await outcomes(asked);
+  expect(through).toBe(directions.length);
+  expect(new Set(codes)).toEqual(new Set(["CONFLICT"]));
+  await inspectAtOnce(names);
+  const pairs = await control.as("viewer").pair.list();
+  const made = pairs.filter(({ source }) => source.id.startsWith("ring-")).map(({ name }) => name);
+  expect(made.sort()).toEqual(directions.map(([source, target]) => `${source} -> ${target}`).sort());
+});
+
+/** All inspections end at one moment: whichever is the last for a pair, the pair is decided once. */
+async function inspectAtOnce(models: string[]): Promise<void> {
+  const jobs = await Promise.all(models.map(() => worker.claim({ models })));
+  const finished = await Promise.all(
+    jobs.map(({ json: { id, attempt, model } }) =>
+      worker.finish(id, { attempt, outcome: "inspected", facts: facts(model) }),
+    ),
+  );
+  expect(finished.map(({ status }) => status)).toEqual(models.map(() => 200));
+}
