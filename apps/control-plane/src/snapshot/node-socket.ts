@@ -82,14 +82,15 @@ class Lane {
 }
 
 /**
- * Sends what is newest to one node. The access list has a lane of its own: a kill switch or a revoked key never waits for a
- * node that is slow to answer to a snapshot.
+ * Sends what is newest to one node. Access list and orders have lanes of their own: a kill switch, a revoked key or an order
+ * to drain never waits for a node that is slow to answer to a snapshot.
  */
 class DocumentSender {
   /** Digest of what the node last answered to, by event. */
   private readonly sent = new Map<string, string>();
   private readonly access: Lane;
-  private readonly rest: Lane;
+  private readonly orders: Lane;
+  private readonly snapshot: Lane;
 
   constructor(
     private readonly services: Services,
@@ -102,12 +103,14 @@ class DocumentSender {
         "documents could not be pushed; the next change or connection tries again",
       );
     this.access = new Lane({ work: () => this.sendAccess(), open, failed });
-    this.rest = new Lane({ work: () => this.sendRest(), open, failed });
+    this.orders = new Lane({ work: () => this.sendOrders(), open, failed });
+    this.snapshot = new Lane({ work: () => this.sendSnapshot(), open, failed });
   }
 
   push(): void {
     this.access.push();
-    this.rest.push();
+    this.orders.push();
+    this.snapshot.push();
   }
 
   private async sendAccess(): Promise<boolean> {
@@ -115,16 +118,13 @@ class DocumentSender {
     return newest === null || this.deliver("access-list", "access_list", newest.version, newest.accessList);
   }
 
-  /** False where one got no ack and has to go out again. A snapshot never overtakes the access list it was made with. */
-  private async sendRest(): Promise<boolean> {
+  /** False where it got no ack and has to go out again. A snapshot never overtakes the access list it was made with. */
+  private async sendSnapshot(): Promise<boolean> {
     await this.access.idle();
     const newest = await readNewestDocuments(this.services.db);
-    const snapshot =
-      newest === null ||
-      (await this.deliver("snapshot", "routing_snapshot", newest.generation, newest.snapshot));
-    // A node that is slow to take a snapshot can still be drained.
-    const ordered = await this.sendOrders();
-    return snapshot && ordered;
+    return (
+      newest === null || this.deliver("snapshot", "routing_snapshot", newest.generation, newest.snapshot)
+    );
   }
 
   private async sendOrders(): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { createPublicKey, randomBytes, verify } from "node:crypto";
-import { AccessList, type NodeAck, RoutingSnapshot, type SignedDocument } from "@helm/contracts";
+import { AccessList, type NodeAck, NodeOrders, RoutingSnapshot, type SignedDocument } from "@helm/contracts";
 import { io, type Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashSecret } from "../access/secret";
@@ -245,51 +245,91 @@ describe("a node", () => {
   });
 });
 
-it("hears of a revoked key within a second although it never answers to a snapshot", async () => {
+/** A node that answers to everything but snapshots, and to the first of those once it is told to. */
+async function slowNode(name: string) {
   const { token } = await control.as("admin").host.createJoinToken({ kind: "node" });
   const joined = await control.request("POST", "/api/hosts/join", {
     json: {
       kind: "node",
       join_token: token,
-      name: "slow",
+      name,
       version: "0.1.0",
       device: "cpu",
       hardware: "none",
       devices: [],
     },
   });
-  const slow = io(`${control.url}/nodes`, {
+  const socket = io(`${control.url}/nodes`, {
     auth: { credential: joined.json.credential },
     transports: ["websocket"],
     addTrailingSlash: false,
   });
+  const taken = {
+    lists: [] as AccessList[],
+    orders: [] as NodeOrders[],
+    snapshots: 0,
+    answerSnapshot: () => {},
+  };
+  socket.on("snapshot", (document: SignedDocument, reply: (ack: NodeAck) => void) => {
+    taken.snapshots += 1;
+    if (taken.snapshots > 1) return;
+    const { generation } = RoutingSnapshot.parse(JSON.parse(document.document));
+    taken.answerSnapshot = () => reply({ ok: true, generation, sha256: document.sha256 });
+  });
+  socket.on("access-list", (document: SignedDocument, reply: (ack: NodeAck) => void) => {
+    const list = AccessList.parse(JSON.parse(document.document));
+    taken.lists.push(list);
+    reply({ ok: true, generation: list.version, sha256: document.sha256 });
+  });
+  socket.on("orders", (document: SignedDocument, reply: (ack: NodeAck) => void) => {
+    const orders = NodeOrders.parse(JSON.parse(document.document));
+    taken.orders.push(orders);
+    reply({ ok: true, generation: orders.revision, sha256: document.sha256 });
+  });
+  return { id: joined.json.id as string, socket, taken };
+}
+
+it("hears of a revoked key within a second although it never answers to a snapshot", async () => {
+  const { socket, taken } = await slowNode("slow to route");
   try {
-    const lists: AccessList[] = [];
-    let snapshots = 0;
-    slow.on("snapshot", () => {
-      snapshots += 1;
-    });
-    slow.on("access-list", (document: SignedDocument, reply: (ack: NodeAck) => void) => {
-      const list = AccessList.parse(JSON.parse(document.document));
-      lists.push(list);
-      reply({ ok: true, generation: list.version, sha256: document.sha256 });
-    });
     const admin = control.as("admin");
     const tenant = await admin.tenant.create({ name: "leaver" });
     const key = await admin.key.create({ tenantId: tenant.id, name: "ci" });
     const knows = (list: AccessList | undefined) => list?.keys.some(({ prefix }) => prefix === key.prefix);
     await until(
-      async () => snapshots > 0 && knows(lists.at(-1)),
+      async () => taken.snapshots > 0 && knows(taken.lists.at(-1)),
       (ready) => ready === true,
     );
     await admin.key.revoke({ id: key.id });
     const revoked = Date.now();
     await until(
-      async () => knows(lists.at(-1)),
+      async () => knows(taken.lists.at(-1)),
       (known) => known === false,
     );
     expect(Date.now() - revoked).toBeLessThan(1000);
   } finally {
-    slow.disconnect();
+    socket.disconnect();
+  }
+});
+
+it("is drained while its answer to a snapshot is awaited", async () => {
+  const { id, socket, taken } = await slowNode("slow to drain");
+  try {
+    expect(
+      await until(
+        () => taken.snapshots,
+        (sent) => sent === 1,
+      ),
+    ).toBe(1);
+    await control.as("operator").node.drain({ id });
+    const acks = (kind: string) => () => control.db.nodeAck.count({ where: { nodeId: id, kind, ok: true } });
+    expect(await until(acks("node_orders"), (count) => count === 1)).toBe(1);
+    expect(taken.orders.at(-1)?.drain).toBe(true);
+    taken.answerSnapshot();
+    expect(await until(acks("routing_snapshot"), (count) => count === 1)).toBe(1);
+    // Its answer was to the first one, which was awaited all the time.
+    expect(taken.snapshots).toBe(1);
+  } finally {
+    socket.disconnect();
   }
 });
