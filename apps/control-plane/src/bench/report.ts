@@ -3,6 +3,7 @@ import { GROWING } from "./load";
 import type { Machine } from "./machine";
 import type { QueryMeasure } from "./measure-queries";
 import type { Measured } from "./measured";
+import { MAY_READ_WHOLE } from "./read-whole";
 
 const DELAY_AIM_MS = 300;
 const QUERY_AIM_MS = 100;
@@ -57,10 +58,12 @@ function aimsOf({ consoles, queries, workers, memory }: Measured): Aim[] {
       figure: `${queries.measured.length - slower.length} of ${queries.measured.length}; slowest ${slow?.path} ${ms(quantile(slow?.times ?? [], 0.95))} ms`,
       met: slower.length === 0,
     });
-    const whole = queries.measured.flatMap(readWhole);
+    const read = queries.measured.flatMap(readWhole);
+    const whole = read.filter((one) => !(one in MAY_READ_WHOLE));
+    const meant = read.filter((one) => one in MAY_READ_WHOLE).map((one) => `${one}: ${MAY_READ_WHOLE[one]}`);
     aims.push({
-      aim: "no table that grows is read from end to end",
-      figure: whole.length === 0 ? "none is" : whole.join("; "),
+      aim: "no table that grows is read from end to end, but where it is meant",
+      figure: [whole.length === 0 ? "none is" : whole.join("; "), ...meant].join("; meant: "),
       met: whole.length === 0,
     });
     aims.push({
@@ -173,7 +176,7 @@ function queryRow({ path, times, plans, errors }: QueryMeasure): string {
 
 function readWhole({ path, plans }: QueryMeasure): string[] {
   const tables = new Set(plans.flatMap((plan) => plan.sequential));
-  return GROWING.filter((table) => tables.has(table)).map((table) => `${path}: ${table}`);
+  return GROWING.filter((table) => tables.has(table)).map((table) => `${path} ${table}`);
 }
 
 function slowestFirst(measured: QueryMeasure[]): QueryMeasure[] {

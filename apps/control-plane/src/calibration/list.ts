@@ -1,10 +1,12 @@
 import { CalibrationState, CorpusFacts, HelmError, LayerFit, Verdict } from "@helm/contracts";
-import type { Prisma } from "@helm/db";
+import { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { databaseNow } from "../database-clock";
+import { readDistinct } from "../distinct-values";
 import { calibrationPage, calibrationRow, forPage, forRow, type ReadAt } from "./read";
 import { CalibrationRow } from "./schema";
+import { readScoreSummaries } from "./score-summary";
 
 export const ListCalibrationsInput = z
   .object({
@@ -49,7 +51,12 @@ export async function listCalibrations({ ctx, input }: Call<z.infer<typeof ListC
     take: input.limit + 1,
   });
   const at = await readAt(ctx);
-  const rows = found.slice(0, input.limit).map((row) => calibrationRow(row, at));
+  const page = found.slice(0, input.limit);
+  const scores = await readScoreSummaries(
+    ctx.db,
+    page.map(({ id }) => id),
+  );
+  const rows = page.map((row) => calibrationRow(row, scores.get(row.id), at));
   return { rows, nextCursor: found.length > input.limit ? (rows.at(-1)?.id ?? null) : null };
 }
 
@@ -60,13 +67,8 @@ function after(last: { id: string; createdAt: Date } | null): Prisma.Calibration
 }
 
 /** Everyone who ever started one, for the filter. */
-export async function listStarters(ctx: Context): Promise<string[]> {
-  const found = await ctx.db.calibration.groupBy({
-    by: ["startedBy"],
-    orderBy: { startedBy: "asc" },
-    take: 500,
-  });
-  return found.map(({ startedBy }) => startedBy);
+export function listStarters({ db }: Context): Promise<string[]> {
+  return readDistinct(db, Prisma.sql`"calibration"`, Prisma.sql`"started_by"`);
 }
 
 export const GetCalibrationInput = z.object({ id: z.uuid() });

@@ -10,47 +10,27 @@ import type { Prisma } from "@helm/db";
 import { breakEvenOf } from "@helm/pairing";
 import { z } from "zod";
 import { later } from "../database-clock";
-import type { CalibrationOut, CalibrationRow, ScoreSummary } from "./schema";
+import type { CalibrationOut, CalibrationRow } from "./schema";
+import { type ScoreOfList, withOrigin } from "./score-summary";
 import { isOpen } from "./states";
 
 const Cost = z.array(CostPoint);
 
 export const forRow = {
-  pair: { include: { source: true, target: true } },
-  score: true,
+  pair: {
+    select: { control: true, source: { select: { name: true } }, target: { select: { name: true } } },
+  },
   mapper: { select: { id: true, sha256: true } },
 } satisfies Prisma.CalibrationInclude;
 
 export const forPage = {
   ...forRow,
+  score: true,
   attempts: { include: { worker: { select: { name: true } } }, orderBy: { number: "asc" } },
 } satisfies Prisma.CalibrationInclude;
 
 type RowFound = Prisma.CalibrationGetPayload<{ include: typeof forRow }>;
 type PageFound = Prisma.CalibrationGetPayload<{ include: typeof forPage }>;
-type ScoreFound = NonNullable<RowFound["score"]>;
-
-export function scoreSummary(score: ScoreFound, developmentOnly: boolean): ScoreSummary {
-  const assessment = Assessment.parse(score.assessment);
-  const scores = CalibrationScores.parse(score.scores);
-  return {
-    calibrationId: score.calibrationId,
-    verdict: assessment.verdict,
-    gate: score.gate,
-    gateOn: score.gateOn,
-    retention: assessment.retention,
-    prefixGain: assessment.prefix_gain,
-    kl: scores.kl,
-    kvCosine: { k: scores.kv_cosine.k, v: scores.kv_cosine.v },
-    pilotAlone: assessment.arms.pilot_alone?.retention ?? null,
-    netRescue: assessment.net_rescue,
-    warnings: assessment.warnings,
-    sentence: assessment.sentence,
-    paysFrom: breakEvenOf(Cost.parse(score.cost)).transfer,
-    developmentOnly,
-    measuredAt: score.createdAt,
-  };
-}
 
 /** What a row's countdowns are counted from. */
 export interface ReadAt {
@@ -64,7 +44,7 @@ function forcedIn(found: RowFound, { now, cancelForceMs }: ReadAt): number | nul
   return Math.max(0, later(found.cancelRequestedAt, cancelForceMs).getTime() - now.getTime());
 }
 
-export function calibrationRow(found: RowFound, at: ReadAt): CalibrationRow {
+export function calibrationRow(found: RowFound, score: ScoreOfList | undefined, at: ReadAt): CalibrationRow {
   return {
     id: found.id,
     pairId: found.pairId,
@@ -103,7 +83,7 @@ export function calibrationRow(found: RowFound, at: ReadAt): CalibrationRow {
       : null,
     mapperId: found.mapper?.id ?? null,
     mapperSha256: found.mapper?.sha256 ?? null,
-    score: found.score ? scoreSummary(found.score, found.developmentOnly) : null,
+    score: withOrigin(score, found.developmentOnly),
   };
 }
 
@@ -115,7 +95,7 @@ export interface Beside {
 }
 
 export function calibrationPage(found: PageFound, beside: Beside, at: ReadAt): CalibrationOut {
-  const { score: _, ...row } = calibrationRow(found, at);
+  const { score: _, ...row } = calibrationRow(found, undefined, at);
   const cost = found.score ? Cost.parse(found.score.cost) : null;
   return {
     ...row,

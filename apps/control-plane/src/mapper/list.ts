@@ -1,7 +1,7 @@
 import { MapperState, Verdict, Warning } from "@helm/contracts";
 import { z } from "zod";
-import { scoreSummary } from "../calibration/read";
 import { ScoreSummary } from "../calibration/schema";
+import { readScoreSummaries, withOrigin } from "../calibration/score-summary";
 import type { Context } from "../context";
 
 export const MapperOut = z.object({
@@ -35,12 +35,16 @@ export async function listMappers(
     omit: { manifest: true },
     include: {
       artifact: true,
-      pair: { include: { source: true, target: true } },
-      calibration: { include: { score: true } },
+      pair: { select: { source: { select: { name: true } }, target: { select: { name: true } } } },
+      calibration: { select: { imported: true } },
     },
     orderBy: { id: "desc" },
     take: 200,
   });
+  const scores = await readScoreSummaries(
+    ctx.db,
+    rows.map(({ calibrationId }) => calibrationId),
+  );
   return rows.map((row) => ({
     id: row.id,
     pairId: row.pairId,
@@ -58,6 +62,6 @@ export async function listMappers(
     createdAt: row.createdAt,
     activatedAt: row.activatedAt,
     retiredAt: row.retiredAt,
-    score: row.calibration.score ? scoreSummary(row.calibration.score, row.developmentOnly) : null,
+    score: withOrigin(scores.get(row.calibrationId), row.developmentOnly),
   }));
 }

@@ -59,7 +59,7 @@ export async function readHelmOverview(ctx: Context): Promise<z.infer<typeof Hel
     };
   });
   const route = routes[0] ?? null;
-  const pairs = await ctx.db.pair.findMany({ include: { mappers: { where: { state: "ACTIVE" } } } });
+  const pairs = await ctx.db.pair.findMany({ select: { status: true } });
   const tenants = await ctx.db.tenant.findMany({ where: { archivedAt: null }, orderBy: { name: "asc" } });
   const enabled = tenants.filter((tenant) => tenant.enabled).map((tenant) => tenant.name);
   const connected = nodes.filter((node) => node.connected);

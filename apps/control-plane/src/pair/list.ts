@@ -1,10 +1,11 @@
 import { HelmError, ModelFacts, PairStatus } from "@helm/contracts";
-import type { Prisma } from "@helm/db";
 import { judgeModel } from "@helm/pairing";
 import { z } from "zod";
-import { scoreSummary } from "../calibration/read";
 import { ScoreSummary } from "../calibration/schema";
+import { readScoreSummaries, type ScoreOfList, withOrigin } from "../calibration/score-summary";
 import type { Call, Context } from "../context";
+import { type ActiveMapper, readActiveMappers } from "../mapper/active";
+import { type PairRuns, readPairRuns } from "./runs";
 
 export const PairOut = z.object({
   id: z.uuid(),
@@ -41,90 +42,118 @@ export const PairOut = z.object({
 });
 export type PairOut = z.infer<typeof PairOut>;
 
-const forPair = {
-  source: true,
-  target: true,
-  mappers: {
-    where: { state: "ACTIVE" },
-    include: { artifact: true, calibration: { include: { score: true } } },
-  },
-  calibrations: {
-    where: { OR: [{ state: { in: ["QUEUED", "RUNNING"] } }, { score: { isNot: null } }] },
-    include: { score: true },
-    orderBy: { id: "desc" },
-    take: 2,
-  },
-  _count: { select: { calibrations: true } },
-} satisfies Prisma.PairInclude;
-
-type PairFound = Prisma.PairGetPayload<{ include: typeof forPair }>;
+type PairRow = Awaited<ReturnType<Context["db"]["pair"]["findMany"]>>[number];
 
 export async function listPairs(ctx: Context): Promise<PairOut[]> {
-  const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
-  const pairs = await ctx.db.pair.findMany({
-    include: forPair,
-    orderBy: [{ control: "asc" }, { id: "asc" }],
-  });
-  return pairs.map((pair) => pairOut(pair, setting, pairs));
+  const pairs = await ctx.db.pair.findMany({ orderBy: [{ control: "asc" }, { id: "asc" }] });
+  return describePairs(ctx, pairs, pairs, await readActiveMappers(ctx.db));
 }
 
 export const GetPairInput = z.object({ id: z.uuid() });
 
 export async function getPair({ ctx, input }: Call<z.infer<typeof GetPairInput>>): Promise<PairOut> {
-  const pair = await ctx.db.pair.findUnique({ where: { id: input.id }, include: forPair });
+  const pair = await ctx.db.pair.findUnique({ where: { id: input.id } });
   if (!pair) throw new HelmError("NOT_FOUND", "There is no such pair.");
-  const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
   const reverse = await ctx.db.pair.findMany({ where: { sourceId: pair.targetId, targetId: pair.sourceId } });
-  return pairOut(pair, setting, reverse);
+  const [described] = await describePairs(ctx, [pair], reverse, await readActiveMappers(ctx.db, pair.id));
+  return described as PairOut;
 }
 
-function pairOut(
-  pair: PairFound,
-  setting: { gate: number; gateOn: "lower" | "point" },
-  others: { id: string; sourceId: string; targetId: string }[],
-): PairOut {
-  const open = pair.calibrations.find((run) => run.state === "QUEUED" || run.state === "RUNNING");
-  const scored = pair.calibrations.find((run) => run.score !== null);
-  const mapper = pair.mappers[0];
-  const mapperScore = mapper?.calibration.score;
-  const lastScore = scored?.score ? scoreSummary(scored.score, scored.developmentOnly) : null;
-  const reverse = others.find(
-    (other) => other.sourceId === pair.targetId && other.targetId === pair.sourceId && other.id !== pair.id,
+/** Of many pairs at once: a statement for each kind of thing, not for each pair. */
+async function describePairs(
+  ctx: Context,
+  pairs: PairRow[],
+  others: PairRow[],
+  actives: ReadonlyMap<string, ActiveMapper>,
+): Promise<PairOut[]> {
+  const setting = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
+  const models = await readModels(ctx, pairs);
+  const runs = await readPairRuns(
+    ctx.db,
+    pairs.map(({ id }) => id),
   );
+  const shown = [...runs.values()].flatMap(({ scoredId }) => scoredId ?? []);
+  const active = [...actives.values()].map(({ calibrationId }) => calibrationId);
+  const scores = await readScoreSummaries(ctx.db, [...new Set([...shown, ...active])]);
+  const byEnds = new Map(others.map((other) => [ends(other.sourceId, other.targetId), other.id]));
+  return pairs.map((pair) =>
+    pairOut(pair, {
+      setting,
+      source: models.get(pair.sourceId) as ModelShown,
+      target: models.get(pair.targetId) as ModelShown,
+      runs: runs.get(pair.id),
+      mapper: actives.get(pair.id),
+      scores,
+      reverseId: byEnds.get(ends(pair.targetId, pair.sourceId)),
+    }),
+  );
+}
+
+function ends(sourceId: string, targetId: string): string {
+  return `${sourceId} ${targetId}`;
+}
+
+interface ModelShown {
+  name: string;
+  facts: ModelFacts;
+  family: string | null;
+}
+
+/** Each read once, however many pairs it is in. */
+async function readModels(ctx: Context, pairs: PairRow[]): Promise<Map<string, ModelShown>> {
+  const ids = new Set(pairs.flatMap(({ sourceId, targetId }) => [sourceId, targetId]));
+  const rows = await ctx.db.model.findMany({ where: { id: { in: [...ids] } } });
+  return new Map(
+    rows.map((row) => {
+      const facts = ModelFacts.parse(row.facts);
+      return [row.id, { name: row.name, facts, family: judgeModel(facts).family }];
+    }),
+  );
+}
+
+interface Beside {
+  setting: { gate: number; gateOn: "lower" | "point" };
+  source: ModelShown;
+  target: ModelShown;
+  runs: PairRuns | undefined;
+  mapper: ActiveMapper | undefined;
+  scores: ReadonlyMap<string, ScoreOfList>;
+  reverseId: string | undefined;
+}
+
+function pairOut(pair: PairRow, beside: Beside): PairOut {
+  const { setting, source, target, runs, mapper, scores, reverseId } = beside;
+  const lastScore = withOrigin(scores.get(runs?.scoredId ?? ""), runs?.scoredDevelopmentOnly ?? false);
+  const activeScore = mapper && withOrigin(scores.get(mapper.calibrationId), mapper.developmentOnly);
   return {
     id: pair.id,
-    name: `${pair.source.name} -> ${pair.target.name}`,
-    source: ModelFacts.parse(pair.source.facts),
-    target: ModelFacts.parse(pair.target.facts),
+    name: `${source.name} -> ${target.name}`,
+    source: source.facts,
+    target: target.facts,
     control: pair.control,
-    family: familyOf(pair),
+    family: source.family === target.family ? source.family : null,
     status: pair.status,
     gate: pair.gate ?? setting.gate,
     gateOn: setting.gateOn,
     ownGate: pair.gate,
     serverGate: setting.gate,
-    calibrating: open?.id ?? null,
+    calibrating: runs?.openId ?? null,
     active:
-      mapper && mapperScore
+      mapper && activeScore
         ? {
-            ...scoreSummary(mapperScore, mapper.developmentOnly),
+            ...activeScore,
             mapperId: mapper.id,
             sha256: mapper.sha256,
-            bytes: Number(mapper.artifact.bytes),
+            bytes: mapper.bytes,
             activatedAt: mapper.activatedAt,
           }
         : null,
     lastScore,
     measuredAt: lastScore?.measuredAt ?? null,
-    attempts: pair._count.calibrations,
+    attempts: runs?.runs ?? 0,
     developmentOnly: pair.control || (mapper?.developmentOnly ?? lastScore?.developmentOnly ?? false),
-    reverseId: reverse?.id ?? null,
+    reverseId: reverseId === pair.id ? null : (reverseId ?? null),
     revision: pair.revision,
     createdAt: pair.createdAt,
   };
-}
-
-function familyOf({ source, target }: PairFound): string | null {
-  const [from, to] = [source, target].map(({ facts }) => judgeModel(ModelFacts.parse(facts)).family);
-  return from === to ? (from ?? null) : null;
 }

@@ -1,9 +1,10 @@
 import { MethodChoice, ModelFacts } from "@helm/contracts";
-import type { Prisma } from "@helm/db";
 import { checkPair, DEFAULT_METHOD, judgeModel, mapperSize, type WeightType } from "@helm/pairing";
 import { z } from "zod";
 import type { Context } from "../context";
 import { listWorkers } from "../host/list";
+import { readActiveMappers } from "../mapper/active";
+import { countFiles, type PairFiles, readPairFiles } from "../mapper/files";
 
 const K = 4;
 
@@ -18,7 +19,7 @@ export const DirectionOut = z.object({
   bytes: z.number().int().nullable(),
   basis: z.enum(["measured", "computed", "unknown", "impossible"]),
   how: z.string(),
-  /** All files of the pair's mappers, retired ones too. */
+  /** All files of the pair's mappers that lie there, of retired ones too. */
   held: z.object({ mappers: z.number().int(), bytes: z.number().int() }),
 });
 export const StorageOut = z.object({
@@ -41,38 +42,25 @@ export const StorageOut = z.object({
 });
 export type StorageOut = z.infer<typeof StorageOut>;
 
-const withMappers = {
-  mappers: {
-    select: {
-      state: true,
-      sha256: true,
-      artifact: { select: { bytes: true } },
-      calibration: { select: { method: true, k: true, developmentOnly: true } },
-    },
-    orderBy: { id: "desc" },
-  },
-} satisfies Prisma.PairInclude;
-type PairFound = Prisma.PairGetPayload<{ include: typeof withMappers }>;
 type Direction = z.infer<typeof DirectionOut>;
 
 /** What the mappers take, and what one for each direction between all known models would take. */
 export async function readStorage(ctx: Context): Promise<StorageOut> {
   const found = await ctx.db.model.findMany({ orderBy: { name: "asc" } });
   const models = found.map(({ id, facts }) => ({ id, facts: ModelFacts.parse(facts) }));
-  const pairs = await ctx.db.pair.findMany({ include: withMappers });
-  const byDirection = new Map(pairs.map((pair) => [`${pair.sourceId} ${pair.targetId}`, pair]));
+  const pairs = await ctx.db.pair.findMany({ select: { id: true, sourceId: true, targetId: true } });
+  const byDirection = new Map(pairs.map((pair) => [`${pair.sourceId} ${pair.targetId}`, pair.id]));
+  const files = await readPairFiles(ctx.db);
+  const active = await readActiveMappers(ctx.db);
   const weights = await weightsOfFleet(ctx);
   const directions = models.flatMap((source) =>
     models
       .filter((target) => target.id !== source.id)
-      .map((target) =>
-        direction(source.facts, target.facts, byDirection.get(`${source.id} ${target.id}`) ?? null, weights),
-      ),
+      .map((target) => {
+        const pairId = byDirection.get(`${source.id} ${target.id}`) ?? null;
+        return direction(source.facts, target.facts, pairId, files.get(pairId ?? ""), weights);
+      }),
   );
-  const files = new Map(
-    pairs.flatMap(({ mappers }) => mappers.map((one) => [one.sha256, one.artifact.bytes])),
-  );
-  const active = pairs.flatMap(({ mappers }) => mappers.filter(({ state }) => state === "ACTIVE"));
   const count = (basis: Direction["basis"]) => directions.filter((one) => one.basis === basis).length;
   return {
     models: models.map(({ facts }) => ({ id: facts.id, family: judgeModel(facts).family })),
@@ -86,11 +74,10 @@ export async function readStorage(ctx: Context): Promise<StorageOut> {
       bytes: directions.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
     },
     held: {
-      mappers: pairs.reduce((sum, { mappers }) => sum + mappers.length, 0),
-      files: files.size,
-      bytes: [...files.values()].reduce((sum, bytes) => sum + Number(bytes), 0),
+      mappers: [...files.values()].reduce((sum, { mappers }) => sum + mappers, 0),
+      ...(await countFiles(ctx.db)),
     },
-    activeBytes: active.reduce((sum, { artifact }) => sum + Number(artifact.bytes), 0),
+    activeBytes: [...active.values()].reduce((sum, { bytes }) => sum + bytes, 0),
     assumed: { method: DEFAULT_METHOD, k: K, weights },
   };
 }
@@ -98,28 +85,23 @@ export async function readStorage(ctx: Context): Promise<StorageOut> {
 function direction(
   source: ModelFacts,
   target: ModelFacts,
-  pair: PairFound | null,
+  pairId: string | null,
+  files: PairFiles | undefined,
   weights: WeightType,
 ): Direction {
   const check = checkPair(source, target, { requireTokenizer: true });
-  const mappers = pair?.mappers ?? [];
   const base = {
     source: source.id,
     target: target.id,
     family: check.family,
-    pairId: pair?.id ?? null,
+    pairId,
     causes: check.causes.map(({ cause, sentence }) => ({ cause, sentence })),
-    held: {
-      mappers: mappers.length,
-      bytes: mappers.reduce((sum, { artifact }) => sum + Number(artifact.bytes), 0),
-    },
+    held: { mappers: files?.mappers ?? 0, bytes: files?.bytes ?? 0 },
   };
-  const measured = mappers.find(({ state }) => state === "ACTIVE") ?? mappers[0];
-  if (measured) {
-    const { method, k } = measured.calibration;
-    const which = measured.state === "ACTIVE" ? "the active mapper's file" : "the newest mapper's file";
-    const how = `${which}, method ${method}, k ${k}`;
-    return { ...base, bytes: Number(measured.artifact.bytes), basis: "measured", how };
+  if (files) {
+    const { active, method, k, bytes } = files.shown;
+    const which = active ? "the active mapper's file" : "the newest mapper's file";
+    return { ...base, bytes, basis: "measured", how: `${which}, method ${method}, k ${k}` };
   }
   if (!check.ok) return { ...base, bytes: null, basis: "impossible", how: "cannot be a pair" };
   const method = MethodChoice.parse(DEFAULT_METHOD);

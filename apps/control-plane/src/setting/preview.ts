@@ -1,6 +1,7 @@
-import { Warning } from "@helm/contracts";
 import { z } from "zod";
 import type { Call, Context } from "../context";
+import { readActiveMappers } from "../mapper/active";
+import { readPairRuns } from "../pair/runs";
 import { refusalOf } from "../snapshot/compile-routing";
 import { UpdateSettingInput } from "./update";
 
@@ -74,19 +75,24 @@ async function judgedOtherwise(
   next: { gate: number; gateOn: "lower" | "point" },
 ): Promise<Changed> {
   const name = { select: { name: true } } as const;
-  const score = { select: { score: { omit: { assessment: true, scores: true, cost: true } } } } as const;
   const found = await ctx.db.pair.findMany({
-    include: {
-      source: name,
-      target: name,
-      mappers: { where: { state: "ACTIVE" }, select: { calibration: score } },
-      calibrations: { where: { score: { isNot: null } }, orderBy: { id: "desc" }, take: 1, ...score },
-    },
+    include: { source: name, target: name },
     orderBy: { id: "asc" },
   });
+  const actives = await readActiveMappers(ctx.db);
+  const runs = await readPairRuns(
+    ctx.db,
+    found.map(({ id }) => id),
+  );
+  const measuredBy = (id: string) => actives.get(id)?.calibrationId ?? runs.get(id)?.scoredId ?? null;
+  const scores = await ctx.db.score.findMany({
+    where: { calibrationId: { in: found.flatMap(({ id }) => measuredBy(id) ?? []) } },
+    omit: { assessment: true, scores: true, cost: true },
+  });
+  const byRun = new Map(scores.map((score) => [score.calibrationId, score]));
   return found.flatMap((pair) => {
-    const active = pair.mappers[0]?.calibration.score ?? null;
-    const measured = active ?? pair.calibrations[0]?.score ?? null;
+    const active = actives.get(pair.id);
+    const measured = byRun.get(measuredBy(pair.id) ?? "");
     if (!measured?.verdict) return [];
     const gate = pair.gate ?? next.gate;
     const value = next.gateOn === "lower" ? measured.retentionLow : measured.retention;
@@ -112,13 +118,12 @@ async function movedByPolicy(ctx: Context, required: boolean): Promise<string[]>
     include: {
       source: name,
       target: name,
-      mappers: { where: { state: "ACTIVE" }, select: { warnings: true } },
     },
   });
+  const actives = await readActiveMappers(ctx.db);
   return pairs
     .filter((pair) => {
-      const warnings = z.array(Warning).safeParse(pair.mappers[0]?.warnings).data ?? [];
-      const mapper = pair.mappers[0] ? { warnings } : null;
+      const mapper = actives.get(pair.id) ?? null;
       const under = (policy: boolean) => refusalOf(pair.status, mapper, pair.control, policy);
       return under(required) !== under(!required);
     })

@@ -1,5 +1,6 @@
 import type { FallbackReason } from "@helm/contracts";
 import type { Tx } from "../context";
+import { readActiveMappers } from "../mapper/active";
 import { defaultFirst, snapshotRoute, withJudge } from "../route/schema";
 import { orderContent, type RoutingContent } from "./routing-content";
 
@@ -14,20 +15,20 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
   );
   const pairs = await db.pair.findMany({
     include: {
-      source: true,
-      target: true,
-      mappers: { where: { state: "ACTIVE" }, include: { artifact: true } },
+      source: { select: { name: true, weightsSha256: true } },
+      target: { select: { name: true, weightsSha256: true } },
       placements: { where: { node: { revokedAt: null } }, select: { nodeId: true } },
       _count: { select: { placements: true } },
     },
     orderBy: { id: "asc" },
   });
+  const active = await readActiveMappers(db);
   const developmentNodes = await listDevelopmentNodes(db);
   return orderContent({
     helm_enabled: setting.helmEnabled,
     routes: routes.map(snapshotRoute),
     pairs: pairs.map((pair) => {
-      const mapper = pair.mappers[0] ?? null;
+      const mapper = active.get(pair.id) ?? null;
       const development = pair.control || (mapper?.developmentOnly ?? false);
       const placed = pair._count.placements > 0 ? pair.placements.map(({ nodeId }) => nodeId) : null;
       return {
@@ -35,7 +36,7 @@ export async function compileRouting(db: Tx): Promise<RoutingContent> {
         pilot: pair.source.name,
         target: pair.target.name,
         mapper_sha256: mapper?.sha256 ?? null,
-        mapper_bytes: mapper ? Number(mapper.artifact.bytes) : null,
+        mapper_bytes: mapper?.bytes ?? null,
         refusal: refusalOf(pair.status, mapper, pair.control, setting.requireBeatsPilot),
         development,
         pilot_weights_sha256: pair.source.weightsSha256,
