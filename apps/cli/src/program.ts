@@ -10,6 +10,7 @@ import { checkModels } from "./helm/check";
 import { doctor } from "./helm/doctor";
 import { evaluate } from "./helm/evaluate/command";
 import { inspect } from "./helm/inspect";
+import { addJudge } from "./helm/judge/command";
 import { ladder } from "./helm/ladder/command";
 import { addPerson } from "./helm/person";
 import { addRetention } from "./helm/retention/command";
@@ -76,6 +77,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   addRetention(helm, pair, verb);
   addAccess(helm, verb);
   addRouting(helm, pair, verb);
+  addJudge(helm, verb);
   addPerson(helm, verb);
   addToken(helm, verb);
   addAudit(helm, verb);

@@ -3,6 +3,7 @@ import { Failure, usage } from "../failure";
 import { requireServer, type Server } from "../server/client";
 import { table } from "../terminal/style";
 import { numberOf, pick, wholeOf } from "./given";
+import { readJudgeChoice } from "./judge/choice";
 
 type Options = Record<string, string | boolean | undefined>;
 
@@ -13,14 +14,24 @@ export async function listRoutes({ config, screen }: Context): Promise<void> {
     const rows = routes.map((route) => [
       route.isDefault ? `${route.name} (default)` : route.name,
       route.pairName,
-      `${route.judge.meanLogprob} / ${route.judge.minLogprob}`,
+      route.judgeTable
+        ? `table ${route.judgeTable.sha256.slice(0, 12)}, from ${route.judgeTable.threshold.threshold.toFixed(3)}`
+        : `below ${route.judge.meanLogprob} / ${route.judge.minLogprob}`,
       route.streaming === "window" ? `window ${route.window}` : route.streaming,
       String(route.holdTurns ?? "never down"),
       String(route.defaultMaxTokens),
       String(route.revision),
     ]);
     return table(
-      ["route", "pair", "escalate below (mean / least)", "streaming", "hold turns", "max_tokens", "revision"],
+      [
+        "route",
+        "pair",
+        "escalates (bounds: mean / least)",
+        "streaming",
+        "hold turns",
+        "max_tokens",
+        "revision",
+      ],
       rows,
     );
   });
@@ -36,7 +47,12 @@ export async function showRoute({ config, screen }: Context, name: string): Prom
     now?.refusal
       ? `Its pair may not be used: ${now.refusal}. Every request goes to the target.`
       : `Ready on ${now?.readyNodes ?? 0} of ${now?.connectedNodes ?? 0} connected nodes.`,
-    `Escalates below ${route.judge.meanLogprob} (mean) or ${route.judge.minLogprob} (least); streaming ${route.streaming}, window ${route.window}; hold turns ${route.holdTurns ?? "never down"}; max_tokens ${route.defaultMaxTokens}.`,
+    ...(route.judgeTable
+      ? [
+          `Judged by table ${route.judgeTable.sha256.slice(0, 12)}${route.judgeTable.stale ? " (of other weights: its bounds judge)" : ""}. ${route.judgeTable.threshold.sentence}`,
+        ]
+      : []),
+    `${route.judgeTable ? "Its bounds, where the table does not hold: e" : "E"}scalates below ${route.judge.meanLogprob} (mean) or ${route.judge.minLogprob} (least); streaming ${route.streaming}, window ${route.window}; hold turns ${route.holdTurns ?? "never down"}; max_tokens ${route.defaultMaxTokens}.`,
     `Carries a conversation's cache ${route.maxSwitches} times at most; random shares: kept ${route.shareKept}, escalated ${route.shareEscalated}, forced ${route.shareForced}.`,
   ]);
 }
@@ -48,11 +64,13 @@ export async function createRoute(
 ): Promise<void> {
   const server = await requireServer(config);
   const { judge, pairId, ...fields } = await readFields(server, options);
+  const judgeTable = await readJudgeChoice(server, options, null);
   if (!pairId) throw usage("A route needs a pair: --pair SOURCE:TARGET.");
   const route = await server.route.create.mutate({
     ...fields,
     name,
     pairId,
+    judgeTable,
     judge: { meanLogprob: judge.meanLogprob ?? -0.5, minLogprob: judge.minLogprob ?? -3 },
   });
   screen.answer({ type: "route", route }, () => [
@@ -63,10 +81,11 @@ export async function createRoute(
 export async function setRoute({ config, screen }: Context, name: string, options: Options): Promise<void> {
   const server = await requireServer(config);
   const route = await findRoute(server, name);
-  const { judge, ...fields } = await readFields(server, options);
+  const { judge, ...given } = await readFields(server, options);
+  const fields = { ...given, judgeTable: await readJudgeChoice(server, options, route.judgeTable) };
   const newName = typeof options.rename === "string" ? options.rename : undefined;
-  const given = Object.values({ ...fields, ...judge, newName }).some((value) => value !== undefined);
-  if (!given) throw usage("Nothing to change: give one of the options (--help lists them).");
+  const said = Object.values({ ...fields, ...judge, newName }).some((value) => value !== undefined);
+  if (!said) throw usage("Nothing to change: give one of the options (--help lists them).");
   const { meanLogprob, minLogprob } = { ...route.judge, ...drop(judge) };
   const change = { ...fields, newName, judge: { meanLogprob, minLogprob } };
   const preview = await server.route.preview.query({ ...change, name });

@@ -70,8 +70,16 @@ function pairChange(input: Input, before: RouteOut | null, pair: PairFacts | und
   return [who, where, ...(pair.development ? ["This mapper is for development nodes only."] : [])];
 }
 
-function judgeChange({ judge }: Input, before: RouteOut | null): string[] {
+function judgeChange({ judge, judgeTable }: Input, before: RouteOut | null): string[] {
   if (!judge || !before) return [];
+  const table = judgeTable === undefined ? before.judgeTable : judgeTable;
+  const same = judge.meanLogprob === before.judge.meanLogprob && judge.minLogprob === before.judge.minLogprob;
+  if (table)
+    return same
+      ? []
+      : [
+          "The two bounds stand by: they judge where a tenant holds back another share of the answer than the table's.",
+        ];
   const moves = [
     moved("mean token log-probability", before.judge.meanLogprob, judge.meanLogprob),
     moved("least token log-probability", before.judge.minLogprob, judge.minLogprob),
@@ -81,7 +89,7 @@ function judgeChange({ judge }: Input, before: RouteOut | null): string[] {
 
 async function tableChange(
   ctx: Context,
-  { judgeTable, judge, streaming, window }: Input,
+  { judgeTable, streaming, window }: Input,
   before: RouteOut | null,
 ): Promise<string[]> {
   const held = before?.judgeTable ?? null;
@@ -98,11 +106,7 @@ async function tableChange(
       return [
         "This is refused while the route keeps its judge's table: that was fitted for what is held back now.",
       ];
-    return held && judge
-      ? [
-          "While the table judges, the two bounds stand by for tenants who hold back another share of the answer.",
-        ]
-      : [];
+    return [];
   }
   if (held?.id === judgeTable.id && JSON.stringify(held.by) === JSON.stringify(judgeTable.by)) return [];
   const threshold = await judgeThreshold({ ctx, input: judgeTable });
