@@ -1,4 +1,5 @@
 import { expect, test } from "@playwright/test";
+import { HELM_PAGE } from "./product";
 import { contextFor } from "./visit";
 
 /** After the journey: there is an administrator's session, one node, and more than one generation. */
@@ -28,8 +29,12 @@ test("a rollback says what it will change, is held, and is released again", asyn
   await expect(notice).toContainText("a rehearsal");
   await expect(page.getByText("1 of 1 node").first()).toBeVisible({ timeout: 30_000 });
 
-  await page.reload();
+  // What stands on the Helm page is not what nodes follow now, and it says so.
+  await page.goto(HELM_PAGE);
   await expect(notice).toContainText(`Rolled back to generation ${before - 1}`);
+  await page.goto("/routing");
+  await expect(notice).toContainText(`Rolled back to generation ${before - 1}`);
+  await expect(page.getByText(`Held at ${before - 1}`, { exact: true })).toBeVisible();
   await notice.getByRole("button", { name: "Release" }).click();
   await page
     .getByRole("dialog", { name: "Let the settings decide again?" })
@@ -37,6 +42,7 @@ test("a rollback says what it will change, is held, and is released again", asyn
     .click();
   await expect(notice).toBeHidden();
   await expect(page.getByRole("heading", { name: `Generation ${before + 2} is in force` })).toBeVisible();
+  await expect(page.getByText(`Was held at ${before - 1}`, { exact: true })).toBeVisible();
 
   await page.goto(`/routing?from=${before}&to=${before + 2}`);
   await expect(page.getByText("Both say the same.")).toBeVisible();
