@@ -2,8 +2,9 @@ import type { Dispatcher } from "undici";
 import { Pool } from "undici";
 import type { z } from "zod";
 import { type Chunk, readChunks } from "./chunk";
-import { EngineError } from "./engine-error";
+import { brokenOff, EngineError, toEngineError } from "./engine-error";
 import { EngineMemory, type EngineModel, EngineModelList, Tokenized } from "./engine-facts";
+import { type ByteSink, passThrough } from "./pass-through";
 
 export type EngineAddress = { socketPath: string } | { origin: string };
 export type Endpoint = "/v1/chat/completions" | "/v1/completions";
@@ -17,12 +18,10 @@ export interface CallLimits {
   idleMs?: number;
 }
 
-/** An engine's own words, not yet read: for requests that pass through untouched. */
-export interface RawAnswer {
+/** An engine's own words, not yet read. */
+interface RawAnswer {
   status: number;
   contentType: string;
-  /** Null for an answer that is streamed. */
-  contentLength: string | null;
   body: Dispatcher.ResponseData["body"];
 }
 
@@ -93,9 +92,9 @@ export class EngineClient {
     return translateErrors(readChunks(answer.body));
   }
 
-  /** An answer as the engine gives it, errors included. */
-  raw(endpoint: Endpoint, body: JsonBody, limits: CallLimits = {}): Promise<RawAnswer> {
-    return this.send("POST", endpoint, body, limits);
+  /** An answer as the engine gives it, errors included, into a sink. */
+  pass(endpoint: Endpoint, body: JsonBody, sink: ByteSink, limits: CallLimits & { signal: AbortSignal }) {
+    return passThrough(this.pool, requestOf("POST", endpoint, body, limits), sink, limits.signal);
   }
 
   private async json<T extends z.ZodType>(
@@ -124,18 +123,13 @@ export class EngineClient {
   ): Promise<RawAnswer> {
     try {
       const answer = await this.pool.request({
-        method,
-        path,
-        headers: body ? { "content-type": "application/json" } : {},
-        body: body ? JSON.stringify(body) : null,
+        ...requestOf(method, path, body, limits),
         signal: limits.signal ?? null,
-        headersTimeout: limits.headersMs ?? LONG_ANSWER_MS,
-        bodyTimeout: limits.idleMs ?? LONG_ANSWER_MS,
       });
+      const type = answer.headers["content-type"];
       return {
         status: answer.statusCode,
-        contentType: oneOf(answer.headers["content-type"]) ?? "application/json",
-        contentLength: oneOf(answer.headers["content-length"]),
+        contentType: (Array.isArray(type) ? type[0] : type) ?? "application/json",
         body: answer.body,
       };
     } catch (error) {
@@ -144,27 +138,20 @@ export class EngineClient {
   }
 }
 
-function oneOf(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null;
-}
-
-export function toEngineError(error: unknown): EngineError {
-  if (error instanceof EngineError) return error;
-  const { name, code } = error as { name?: string; code?: string };
-  if (name === "AbortError" || code === "UND_ERR_ABORTED") {
-    return new EngineError({ kind: "aborted" }, "the request was given up", { cause: error });
-  }
-  if (name === "TimeoutError" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-    return new EngineError({ kind: "timeout" }, "the engine did not answer in time", { cause: error });
-  }
-  return new EngineError({ kind: "unreachable" }, "the engine could not be reached", { cause: error });
-}
-
-/** An error met while an answer was under way: an engine that went away then broke its answer off. */
-export function brokenOff(error: unknown): EngineError {
-  const translated = toEngineError(error);
-  if (translated.failure.kind !== "unreachable") return translated;
-  return new EngineError({ kind: "broken" }, "the engine went away while it answered", { cause: error });
+function requestOf(
+  method: Dispatcher.HttpMethod,
+  path: string,
+  body: JsonBody | undefined,
+  limits: CallLimits,
+): Dispatcher.DispatchOptions {
+  return {
+    method,
+    path,
+    headers: body ? { "content-type": "application/json" } : {},
+    body: body ? JSON.stringify(body) : null,
+    headersTimeout: limits.headersMs ?? LONG_ANSWER_MS,
+    bodyTimeout: limits.idleMs ?? LONG_ANSWER_MS,
+  };
 }
 
 async function* translateErrors(chunks: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {

@@ -29,3 +29,22 @@ export class EngineError extends Error {
 export function isEngineError(error: unknown): error is EngineError {
   return error instanceof EngineError;
 }
+
+export function toEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  const { name, code } = error as { name?: string; code?: string };
+  if (name === "AbortError" || code === "UND_ERR_ABORTED") {
+    return new EngineError({ kind: "aborted" }, "the request was given up", { cause: error });
+  }
+  if (name === "TimeoutError" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
+    return new EngineError({ kind: "timeout" }, "the engine did not answer in time", { cause: error });
+  }
+  return new EngineError({ kind: "unreachable" }, "the engine could not be reached", { cause: error });
+}
+
+/** An error met while an answer was under way: an engine that went away then broke its answer off. */
+export function brokenOff(error: unknown): EngineError {
+  const translated = toEngineError(error);
+  if (translated.failure.kind !== "unreachable") return translated;
+  return new EngineError({ kind: "broken" }, "the engine went away while it answered", { cause: error });
+}

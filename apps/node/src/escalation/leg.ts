@@ -1,7 +1,7 @@
 import { EngineTiming, TransferReport } from "@helm/contracts";
 import { type Chunk, carriesTokens } from "../engine/chunk";
-import { type Endpoint, type EngineClient, type JsonBody, toEngineError } from "../engine/engine-client";
-import { EngineError } from "../engine/engine-error";
+import type { Endpoint, EngineClient, JsonBody } from "../engine/engine-client";
+import { EngineError, toEngineError } from "../engine/engine-error";
 
 export interface LegLimits {
   /** The request's own signal: its client went away, or the node stops. */

@@ -1,6 +1,6 @@
 import type { FallbackReason, TransferReport } from "@helm/contracts";
 import type { Endpoint, EngineClient, JsonBody } from "../engine/engine-client";
-import { toEngineError } from "../engine/engine-client";
+import { toEngineError } from "../engine/engine-error";
 import { Leg, readReport } from "./leg";
 import { type LineKey, stageBody, transferBody } from "./leg-body";
 import type { Salts } from "./salts";

@@ -22,7 +22,16 @@ export class ResponseWriter {
 
   async write(data: string | Uint8Array): Promise<void> {
     if (this.response.destroyed) throw gone();
-    if (this.response.write(data)) return;
+    if (!this.push(data)) await this.drained();
+  }
+
+  /** Writes and says whether the client keeps up; where it does not, `drained` is to be awaited before the next. */
+  push(data: string | Uint8Array): boolean {
+    return this.response.write(data);
+  }
+
+  async drained(): Promise<void> {
+    if (this.response.destroyed) throw gone();
     try {
       await once(this.response, "drain", { signal: AbortSignal.timeout(this.stallMs) });
     } catch (cause) {

@@ -1,4 +1,4 @@
-import { brokenOff } from "../engine/engine-client";
+import type { ByteSink } from "../engine/pass-through";
 import { answerBody } from "../escalation/leg-body";
 import { NamedLegFacts } from "../trace/named-leg-facts";
 import { account } from "./account";
@@ -19,36 +19,38 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
   const caller =
     x.generation.maxTokens === null ? { ...x.generation.body, max_tokens: maxTokens } : x.generation.body;
   const body = answerBody(caller, model, nativeLine(gw, x));
-  const asked = performance.now();
-  const answer = await x.engine.client.raw(endpoint, body, {
-    signal: x.signal,
-    idleMs: gw.limits.firstTokenMs,
-  });
-  const leg = new NamedLegFacts(model, asked);
-  x.trace.leg("named", leg);
-  x.trace.answersWith(leg);
+  const leg = new NamedLegFacts(model, performance.now());
   const outcome: Outcome = { servedBy: model, decision: "explicit", reason: null, transfer: "none" };
-  const headers = helmHeaders(outcome, x.traceId, gw.development);
-  x.writer.start(answer.status, {
-    ...headers,
-    "content-type": answer.contentType,
-    "cache-control": "no-cache",
-    // A body of known length is one write less to the client.
-    ...(answer.contentLength === null ? {} : { "content-length": answer.contentLength }),
-  });
+  let status = 0;
   let firstTokenMs: number | null = null;
-  try {
-    for await (const part of answer.body) {
+  const sink: ByteSink = {
+    start: (answered, contentType, contentLength) => {
+      status = answered;
+      x.trace.leg("named", leg);
+      x.trace.answersWith(leg);
+      x.writer.start(status, {
+        ...helmHeaders(outcome, x.traceId, gw.development),
+        "content-type": contentType,
+        "cache-control": "no-cache",
+        // A body of known length is one write less to the client.
+        ...(contentLength === null ? {} : { "content-length": contentLength }),
+      });
+    },
+    write: (part) => {
       firstTokenMs ??= leg.firstToken();
-      await x.writer.write(part as Uint8Array);
-    }
+      return x.writer.push(part);
+    },
+    drained: () => x.writer.drained(),
+  };
+  try {
+    await x.engine.client.pass(endpoint, body, sink, { signal: x.signal, idleMs: gw.limits.firstTokenMs });
   } catch (error) {
     leg.ended("broken");
-    throw brokenOff(error);
+    throw error;
   }
   leg.ended(null);
   x.writer.end();
-  if (answer.status < 400) {
+  if (status < 400) {
     account(gw, x, { route: null, outcome, tokensMoved: 0, firstTokenMs, transferMs: null });
   }
 }
