@@ -48,7 +48,10 @@ export const AUDIT_COLUMNS: Column<AuditRow>[] = [
     value: (row) => json(row.after),
     cell: (row) => (
       <>
-        <Change before={row.before} after={row.after} />
+        {/* In a card it would push the next rows off the screen: there it stands in the details. */}
+        <div className="@max-3xl:hidden">
+          <Change before={row.before} after={row.after} />
+        </div>
         {row.reason ? <p className="mt-1">{row.reason}</p> : null}
         <Details row={row} />
       </>
@@ -111,6 +114,9 @@ function Details({ row }: { row: AuditRow }) {
           : {row.actorName} {auditWords(row.verb)}
         </span>
       </summary>
+      <div className="mt-1 @3xl:hidden">
+        <Change before={row.before} after={row.after} />
+      </div>
       <dl className="mt-1 space-y-1">
         <div>
           <dt className="inline text-ink-soft">Verb </dt>

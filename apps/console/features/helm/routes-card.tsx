@@ -7,6 +7,7 @@ import { Card, Facts } from "../../ui/card";
 import { Dialog } from "../../ui/dialog";
 import { count, percent, plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
+import { pairName } from "../pairs/pair-words";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
 import { RemoveRoute } from "./remove-route";
@@ -115,7 +116,7 @@ function OneRoute({ route }: { route: Route }) {
 }
 
 function PairWords({ route }: { route: Route }) {
-  const name = route.pairName.replace(" -> ", " to ");
+  const name = pairName(route.pairName);
   return (
     <>
       {name}

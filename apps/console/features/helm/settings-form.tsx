@@ -8,6 +8,7 @@ import { SelectField, TextField } from "../../ui/field";
 import { EditFooter } from "../edit/edit-footer";
 import { Preview, useSettled } from "../edit/preview";
 import { useEditForm } from "../edit/use-edit-form";
+import { pairName } from "../pairs/pair-words";
 import { SETTING_WORDS, type Setting } from "./use-helm-switch";
 
 const HOUR = 3_600;
@@ -91,7 +92,7 @@ export function SettingsForm({ setting, onDone }: { setting: Setting; onDone: ()
             <ul className="mt-2 space-y-1.5">
               {pairs.map(({ id, name, sentence }) => (
                 <li key={id}>
-                  <strong className="font-semibold">{name.replace(" -> ", " to ")}</strong>: {sentence}
+                  <strong className="font-semibold">{pairName(name)}</strong>: {sentence}
                 </li>
               ))}
             </ul>

@@ -123,7 +123,6 @@ function NodeDetail({ node }: { node: Node }) {
                   devices={node.devices}
                 />,
               ],
-              ["Verdict", `${node.hardware}: ${node.hardwareSentence}`],
               ["Device", node.device],
               ["Engine", readiness?.engine.name ?? node.engine ?? "unknown"],
               [

@@ -38,6 +38,11 @@ export function statusSentence(pair: Pair): string {
   return STATUS[pair.status].sentence;
 }
 
+/** The server writes a pair's name with an arrow; pages say it in words, as they do everywhere else. */
+export function pairName(name: string): string {
+  return name.replaceAll(" -> ", " to ");
+}
+
 export function pairTitle(pair: { source: { id: string }; target: { id: string } }): string {
   return `${pair.source.id} to ${pair.target.id}`;
 }

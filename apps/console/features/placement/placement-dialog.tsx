@@ -8,6 +8,7 @@ import { type Outputs, useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { Command } from "../../ui/command";
 import { Dialog } from "../../ui/dialog";
+import { pairName } from "../pairs/pair-words";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
 
@@ -43,7 +44,7 @@ function PlaceForm({ now, onClose }: { now: Placement; onClose: () => void }) {
             .map(({ name }) => name)
             .join(", ")
         : "every node";
-      tellStored(`${stored.name} is on ${where}`, `Stored as revision ${stored.revision}.`);
+      tellStored(`${pairName(stored.name)} is on ${where}`, `Stored as revision ${stored.revision}.`);
     },
     onSettled: () => client.invalidateQueries(),
   };
@@ -64,7 +65,7 @@ function PlaceForm({ now, onClose }: { now: Placement; onClose: () => void }) {
     <Dialog
       open
       onOpenChange={(next) => !next && onClose()}
-      title={`Where may ${now.name} be used?`}
+      title={`Where may ${pairName(now.name)} be used?`}
       description="A node that is not named answers requests of this pair's route by the target, and does not fetch its mapper."
       footer={
         <>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
 import { type Outputs, useTRPC } from "../../api/trpc";
 import { Empty } from "../../ui/states";
+import { pairName } from "../pairs/pair-words";
 import { command } from "../shell/commands";
 import { PlacePair } from "./placement-dialog";
 
@@ -47,7 +48,7 @@ function PlacementRow({ pairId, nodeId }: { pairId: string; nodeId: string }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 py-2">
       <span>
-        <span className="font-medium">{placement.data.name}</span>{" "}
+        <span className="font-medium">{pairName(placement.data.name)}</span>{" "}
         <span className="text-ink-soft">
           {here?.here ? "may be used here" : (here?.refusedBecause ?? "is not placed here")}; it is on{" "}
           {placementWords(placement.data)}

@@ -1,4 +1,5 @@
 import { Table, Td, Th, Tr } from "../../ui/table";
+import { pairName } from "../pairs/pair-words";
 import type { Difference } from "./snapshot-words";
 
 /** What two contents say differently, a line each: where, what, before and after. */
@@ -31,7 +32,7 @@ export function Differences({
       {rows.map((row) => (
         <Tr key={`${row.kind} ${row.id} ${row.field}`}>
           <Td label="Where" className="font-medium">
-            {row.name}
+            {pairName(row.name)}
           </Td>
           <Td label="What">{row.field === "existence" ? "the whole of it" : row.field}</Td>
           <Td label={before}>{row.before ?? <span className="text-ink-soft">not there</span>}</Td>

@@ -4,13 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
 import { useTRPC } from "../../api/trpc";
 import { Badge } from "../../ui/badge";
-import { Card } from "../../ui/card";
-import { Table, Td, Th, Tr } from "../../ui/table";
+import { Card, Facts } from "../../ui/card";
+import { pairName } from "../pairs/pair-words";
 
 const WHOSE = { fleet: "fleet", route: "route", tenant: "this tenant" } as const;
 
 /** What holds for this tenant's requests now, route by route, and whose word each value is. */
-export function EffectiveCard({ tenantId, tenantName }: { tenantId: string; tenantName: string }) {
+export function EffectiveCard({ tenantId }: { tenantId: string }) {
   const trpc = useTRPC();
   const effective = useQuery(trpc.tenant.effective.queryOptions({ id: tenantId }));
   return (
@@ -32,31 +32,18 @@ export function EffectiveCard({ tenantId, tenantName }: { tenantId: string; tena
               <div key={route.name}>
                 <h3 className="font-mono text-[0.875rem] font-semibold">{route.name}</h3>
                 <p className="text-[0.8125rem] text-ink-soft">
-                  {route.pairName.replace(" -> ", " to ")}
+                  {pairName(route.pairName)}
                   {route.refusal ? `, which may not be used (${route.refusal}): its target answers` : ""}
                 </p>
-                <Table
-                  caption={`What holds for ${tenantName} on ${route.name}`}
-                  head={
-                    <>
-                      <Th>Setting</Th>
-                      <Th>Value</Th>
-                      <Th>Comes from</Th>
-                    </>
-                  }
-                >
-                  {route.settings.map(({ name, value, from }) => (
-                    <Tr key={name}>
-                      <Td label="Setting">{name}</Td>
-                      <Td label="Value" className="font-semibold tabular-nums">
-                        {value}
-                      </Td>
-                      <Td label="From">
-                        <Whose from={from} />
-                      </Td>
-                    </Tr>
-                  ))}
-                </Table>
+                <Facts
+                  rows={route.settings.map(({ name, value, from }) => [
+                    name,
+                    <span key={name} className="flex flex-wrap items-center justify-between gap-x-3">
+                      <span className="font-semibold tabular-nums">{value}</span>
+                      <Whose from={from} />
+                    </span>,
+                  ])}
+                />
               </div>
             ))}
           </div>
@@ -67,5 +54,10 @@ export function EffectiveCard({ tenantId, tenantName }: { tenantId: string; tena
 }
 
 function Whose({ from }: { from: keyof typeof WHOSE }) {
-  return <Badge tone={from === "tenant" ? "accent" : "plain"}>{WHOSE[from]}</Badge>;
+  return (
+    <Badge tone={from === "tenant" ? "accent" : "plain"}>
+      <span className="sr-only">comes from </span>
+      {WHOSE[from]}
+    </Badge>
+  );
 }

@@ -76,9 +76,17 @@ export function OverridesForm({ tenant }: { tenant: Tenant }) {
           streaming={watch("streaming")}
           inherited
         />
-        <SelectField label="Transfer" {...register("transferOff")}>
-          <option value="route">carry the cache across where it pays</option>
-          <option value="off">off: the target reads every prompt itself</option>
+        <SelectField
+          label="Transfer"
+          hint={
+            watch("transferOff") === "off"
+              ? "The target reads every prompt itself."
+              : "The cache is carried across where it pays."
+          }
+          {...register("transferOff")}
+        >
+          <option value="route">where it pays</option>
+          <option value="off">off</option>
         </SelectField>
       </div>
       <EditFooter edit={edit} blockedBecause={blocked} />

@@ -58,7 +58,7 @@ function TenantDetail({ tenant }: { tenant: Tenant }) {
             <OverridesForm tenant={tenant} />
           </Card>
         )}
-        <EffectiveCard tenantId={tenant.id} tenantName={tenant.name} />
+        <EffectiveCard tenantId={tenant.id} />
       </div>
       {archived ? null : <FirstRequest />}
       <LeavingCard tenant={tenant} />

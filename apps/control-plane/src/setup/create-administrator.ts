@@ -1,5 +1,6 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
+import type { PersonActor } from "../access/actor";
 import { hashSecret, secretsEqual } from "../access/secret";
 import { writeAudit } from "../audit/write-audit";
 import { NewPassword, setPassword } from "../auth/password";
@@ -35,11 +36,12 @@ export async function createAdministrator({ ctx, input }: Call<z.infer<typeof Cr
   });
   await setPassword(ctx, user.id, input.password);
   await ctx.db.setupToken.deleteMany();
-  await writeAudit(ctx, {
-    verb: "setup.createAdministrator",
-    entity: "user",
-    entityId: user.id,
-    after: { email: user.email, role: user.role },
-  });
+  // Who came with the setup token is this person from now on.
+  const { id, name, email, role } = user;
+  const actor: PersonActor = { kind: "person", id, name, email, role, sessionId: null };
+  await writeAudit(
+    { ...ctx, actor },
+    { verb: "setup.createAdministrator", entity: "user", entityId: id, after: { email, role } },
+  );
   return { id: user.id, email: user.email };
 }
