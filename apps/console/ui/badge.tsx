@@ -10,7 +10,7 @@ import {
   type LucideIcon,
   TriangleAlert,
 } from "lucide-react";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 
 export type Tone = "good" | "warn" | "busy" | "bad" | "plain" | "accent";
 export type Shape = "check" | "alert" | "dashed" | "dot" | "slash" | "cross" | "spin" | "circle" | "none";
@@ -62,7 +62,19 @@ export function Badge({
           strokeWidth={2.25}
         />
       ) : null}
-      {children}
+      <span className="min-w-0">{typeof children === "string" ? breakable(children) : children}</span>
     </span>
   );
+}
+
+/** TRANSFER_INELIGIBLE breaks between its words, and nothing is added that would be copied. */
+function breakable(text: string): ReactNode {
+  const words = text.split(/(?<=_)/);
+  return words.map((word, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the words of one status
+    <Fragment key={index}>
+      {index === 0 ? null : <wbr />}
+      {word}
+    </Fragment>
+  ));
 }

@@ -25,7 +25,7 @@ export function FilterBar<Row>({
 }) {
   if (filters.length === 0 && !search && !children) return null;
   return (
-    <div className="mb-3 flex flex-wrap items-end gap-3">
+    <div className="mb-3 grid grid-cols-2 items-end gap-3 sm:flex sm:flex-wrap">
       {search ? (
         <Paused
           key={`search:${search}`}
@@ -33,7 +33,7 @@ export function FilterBar<Row>({
           type="search"
           value={list.search}
           onChange={list.setSearch}
-          className="w-full sm:w-64"
+          className="col-span-2 sm:w-64"
         />
       ) : null}
       {filters.map((filter) => {
@@ -49,12 +49,14 @@ export function FilterBar<Row>({
             placeholder={filter.placeholder}
             value={value}
             onChange={change}
-            className="w-full sm:w-44"
+            className="col-span-2 sm:w-44"
           />
         );
       })}
       {list.narrowed ? <Button onClick={list.clear}>Clear filters</Button> : null}
-      {children ? <div className="flex flex-wrap items-center gap-2 sm:ml-auto">{children}</div> : null}
+      {children ? (
+        <div className="col-span-2 flex flex-wrap items-center gap-2 sm:ml-auto">{children}</div>
+      ) : null}
     </div>
   );
 }
@@ -72,7 +74,7 @@ function Choice<Row>({
     typeof option === "string" ? { value: option, name: option } : option,
   );
   return (
-    <div className="w-full sm:w-48">
+    <div className="min-w-0 sm:w-48">
       <SelectField label={filter.name} value={value} onChange={(event) => onChange(event.target.value)}>
         <option value="">All</option>
         {options.map((option) => (

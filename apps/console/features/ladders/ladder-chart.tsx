@@ -2,7 +2,7 @@
 
 import { CartesianGrid, Line, LineChart, Tooltip, XAxis, YAxis } from "recharts";
 import { axisName, axisText, LineFigures, LineSpace, lineMargin } from "../../ui/line-figure";
-import { count } from "../../ui/numbers";
+import { count, plural } from "../../ui/numbers";
 import type { ChartRow } from "./ladder-words";
 
 type Key = Exclude<keyof ChartRow, "clients">;
@@ -42,7 +42,7 @@ export function LadderChart({ rows, lines, unit }: { rows: ChartRow[]; lines: La
             const figures = lines
               .filter(({ key }) => row[key] !== null)
               .map(({ key, name }): [string, string] => [name, `${(row[key] ?? 0).toFixed(1)} ${unit}`]);
-            return <LineFigures title={`${count(row.clients)} clients`} figures={figures} />;
+            return <LineFigures title={plural(row.clients, "client")} figures={figures} />;
           }}
         />
         {lines.map(({ key, name, stroke, dash, dots }) => (

@@ -7,7 +7,7 @@ import { Badge } from "../../ui/badge";
 import { ButtonLink } from "../../ui/button";
 import { Card, Facts, PageHeader } from "../../ui/card";
 import { SelectField } from "../../ui/field";
-import { bytes, count, milliseconds } from "../../ui/numbers";
+import { bytes, count, milliseconds, plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
 import { usePreferences } from "../preferences/provider";
 import { TimeAgo } from "../preferences/time";
@@ -44,7 +44,7 @@ function One({ shown, others }: { shown: Recorded; others: Recorded[] }) {
   const [chosen, choose] = useQueryState("with", parseAsString);
   const beside = others.find((row) => row.id === chosen) ?? null;
   const { result } = shown;
-  useNameLeaf(`${result.model}, ${count(result.rungs.at(-1)?.clients ?? 0)} clients`);
+  useNameLeaf(`${result.model}, ${plural(result.rungs.at(-1)?.clients ?? 0, "client")}`);
   return (
     <>
       <PageHeader

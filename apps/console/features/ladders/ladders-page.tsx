@@ -6,7 +6,7 @@ import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/card";
 import type { Column, Filter } from "../../ui/data-table";
-import { count } from "../../ui/numbers";
+import { plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
 import { TimeAgo } from "../preferences/time";
 import { command } from "../shell/commands";
@@ -43,7 +43,7 @@ const COLUMNS: Column<Recorded>[] = [
     value: (row) => highestClean(row.result),
     cell: (row) => {
       const clients = highestClean(row.result);
-      return clients === null ? "no rung" : `${count(clients)} clients`;
+      return clients === null ? "no rung" : plural(clients, "client");
     },
   },
   {
@@ -53,7 +53,7 @@ const COLUMNS: Column<Recorded>[] = [
     cell: (row) => (
       <>
         {best(row.result).rate.toFixed(1)}{" "}
-        <span className="text-ink-soft">at {count(best(row.result).clients)} clients</span>
+        <span className="text-ink-soft">at {plural(best(row.result).clients, "client")}</span>
       </>
     ),
   },

@@ -7,7 +7,7 @@ export function AuthFrame({
   children,
 }: {
   title: string;
-  lead: ReactNode;
+  lead?: ReactNode;
   children: ReactNode;
 }) {
   return (
@@ -18,8 +18,8 @@ export function AuthFrame({
       </div>
       <div className="rounded-xl border border-line bg-card p-5 sm:p-6">
         <h1 className="text-lg font-semibold">{title}</h1>
-        <p className="mt-1 mb-5 text-ink-soft">{lead}</p>
-        {children}
+        {lead ? <p className="mt-1 text-ink-soft">{lead}</p> : null}
+        <div className="mt-5">{children}</div>
       </div>
     </main>
   );

@@ -69,6 +69,10 @@ function OpenSetup() {
   const { errors, isSubmitting } = form.formState;
   return (
     <form method="post" onSubmit={submit} noValidate className="space-y-4">
+      <p className="-mt-3 text-ink-soft">
+        This server has no account yet, and no default password. The setup token proves that you are the one
+        who started it.
+      </p>
       <TextField
         label="Setup token"
         hint="The start command printed it once, in the terminal it runs in."

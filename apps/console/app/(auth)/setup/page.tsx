@@ -7,10 +7,7 @@ export const metadata: Metadata = { title: "Set up" };
 
 export default function SetupPage() {
   return (
-    <AuthFrame
-      title="Create the administrator"
-      lead="This server has no account yet, and no default password. The setup token proves that you are the one who started it."
-    >
+    <AuthFrame title="Create the administrator">
       <Suspense>
         <SetupForm />
       </Suspense>
