@@ -202,7 +202,9 @@ function promised({ name, table, asked }, requests) {
 function reading(measured, best, requests) {
   const [whole] = measured;
   const first = measured.find(({ name }) => name.startsWith("mean"));
-  const targetMs = requests.reduce((total, one) => total + one.targetMs, 0) / requests.length;
+  const mean = (of) => requests.reduce((total, one) => total + of(one), 0) / requests.length;
+  const targetMs = mean((one) => one.targetMs);
+  const part = percent(mean((one) => one.pilotMs) / targetMs);
   const drawn = curveOf(whole.ordered);
   const enough = drawn.find(({ quality }) => quality >= drawn[drawn.length - 1].quality);
   const ahead = bootstrap(requests, (sample) => {
@@ -221,7 +223,7 @@ function reading(measured, best, requests) {
     "device time (paired). What it has beside that order is a probability, so that a rate or a floor can be asked for.",
     "",
     `It solves as many as the target only from ${percent(enough.rate)} escalated on, at ${ms(enough.ms)} of device time against ${ms(targetMs)}. That is`,
-    "little saved: this pilot takes two thirds of its target's time, and what is escalated pays for both. A pilot that is much",
+    `little saved: this pilot takes ${part} of its target's time, and what is escalated pays for both. A pilot that is much`,
     "smaller than its target saves more; none was measured here.",
     "",
     "These tasks come in kinds of very different difficulty, and fit and report are drawn from the same kinds: the row of the kind",

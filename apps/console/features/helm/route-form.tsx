@@ -11,6 +11,8 @@ import { Preview, useSettled } from "../edit/preview";
 import { useEditForm } from "../edit/use-edit-form";
 import { JudgeFields } from "./judge-fields";
 import { JudgeShape, orEmpty, wholeNumber } from "./judge-schema";
+import { JudgeTableFields } from "./judge-table-fields";
+import { choiceOfFields, fieldsOfChoice, JudgeTableShape } from "./judge-table-schema";
 import { PairOptions, pairHint } from "./pair-choice";
 import { ShareFields } from "./share-fields";
 import { ShareShape } from "./share-schema";
@@ -20,6 +22,7 @@ type Route = Outputs["route"]["list"][number];
 const Form = z.object({
   name: RouteName,
   pairId: z.string().min(1, "Choose a pair."),
+  ...JudgeTableShape,
   ...JudgeShape,
   defaultMaxTokens: wholeNumber(1_000_000),
   holdTurns: orEmpty(wholeNumber(10_000)),
@@ -31,6 +34,7 @@ type Values = z.input<typeof Form>;
 const NEW: Values = {
   name: "",
   pairId: "",
+  ...fieldsOfChoice(null),
   meanLogprob: -0.5,
   minLogprob: -3,
   streaming: "window",
@@ -45,11 +49,19 @@ const NEW: Values = {
 /** A route that is not there yet has no revision that anybody could have changed. */
 const NOTHING = { revision: 0 } as Route;
 
+/** What the server calls otherwise than the form. */
+const FIELD_OF: Record<string, string> = {
+  newName: "name",
+  judgeTable: "judgeTableId",
+  "judgeTable.by": "judgeShare",
+};
+
 const WORDS = {
   labels: {
     name: "Name",
     pairId: "Pair",
     pairName: "Pair",
+    judgeTable: "Judge",
     "judge.meanLogprob": "Mean log-probability",
     "judge.minLogprob": "Least log-probability",
     streaming: "Streaming",
@@ -88,7 +100,7 @@ export function RouteForm({ route, onDone }: { route: Route | null; onDone: () =
     },
     what: route ? `the route ${route.name}` : "the route",
     words: WORDS,
-    fieldOf: (field) => (field === "newName" ? "name" : (field.split(".").at(-1) ?? field)),
+    fieldOf: (field) => FIELD_OF[field] ?? field.split(".").at(-1) ?? field,
   });
   const { register, formState, watch } = edit.form;
   const { errors } = formState;
@@ -113,6 +125,12 @@ export function RouteForm({ route, onDone }: { route: Route | null; onDone: () =
         <PairOptions pairs={pairs} />
       </SelectField>
       <div className="grid gap-4 sm:grid-cols-2">
+        <JudgeTableFields
+          field={(name) => ({ ...register(name), error: errors[name]?.message })}
+          pairId={watch("pairId")}
+          holds={watch()}
+          chosen={watch()}
+        />
         <JudgeFields
           field={(name) => ({ ...register(name), error: errors[name]?.message })}
           streaming={watch("streaming")}
@@ -158,6 +176,7 @@ function valuesOf(row: Route): Values {
   return {
     name: row.name,
     pairId: row.pairId,
+    ...fieldsOfChoice(row.judgeTable),
     meanLogprob: row.judge.meanLogprob,
     minLogprob: row.judge.minLogprob,
     streaming: row.streaming,
@@ -171,6 +190,8 @@ function valuesOf(row: Route): Values {
   };
 }
 
-function fieldsOf({ meanLogprob, minLogprob, ...rest }: Omit<z.output<typeof Form>, "name">) {
-  return { ...rest, judge: { meanLogprob, minLogprob } };
+function fieldsOf(values: Omit<z.output<typeof Form>, "name">) {
+  const { meanLogprob, minLogprob, judgeTableId, judgeBy, judgeShare, ...rest } = values;
+  const judgeTable = choiceOfFields({ judgeTableId, judgeBy, judgeShare });
+  return { ...rest, judgeTable, judge: { meanLogprob, minLogprob } };
 }

@@ -7,6 +7,7 @@ import { Card, Facts } from "../../ui/card";
 import { Dialog } from "../../ui/dialog";
 import { count, percent, plural } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
+import { choiceOf } from "../judge/judge-words";
 import { pairName } from "../pairs/pair-words";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
@@ -73,15 +74,18 @@ function OneRoute({ route }: { route: Route }) {
       <Facts
         rows={[
           ["Pair", <PairWords key="p" route={route} />],
+          ["Judge", <JudgeWords key="e" route={route} />],
           [
-            "Escalate",
-            <span key="e">
+            route.judgeTable ? "Bounds" : "Escalate",
+            <span key="b">
               where the answer's mean token log-probability is below{" "}
               <b className="font-semibold">{route.judge.meanLogprob}</b>, or its least below{" "}
               <b className="font-semibold">{route.judge.minLogprob}</b>
               <span className="text-ink-soft">
                 {" "}
-                (judge {route.judge.version}; no quality floor is guaranteed)
+                {route.judgeTable
+                  ? "(for tenants who hold back another share of the answer)"
+                  : "(no quality floor is guaranteed)"}
               </span>
             </span>,
           ],
@@ -112,6 +116,23 @@ function OneRoute({ route }: { route: Route }) {
         <RouteForm route={route} onDone={() => setEditing(false)} />
       </Dialog>
     </section>
+  );
+}
+
+function JudgeWords({ route: { judgeTable } }: { route: Route }) {
+  if (!judgeTable) return <>the two bounds below</>;
+  if (judgeTable.stale)
+    return (
+      <>
+        table {judgeTable.sha256.slice(0, 12)} is of other weights: until there is a new one, the bounds below
+        judge
+      </>
+    );
+  return (
+    <>
+      table {judgeTable.sha256.slice(0, 12)}, {choiceOf(judgeTable.by)}.{" "}
+      <span className="text-ink-soft">{judgeTable.threshold.sentence}</span>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { Empty } from "../../ui/states";
 import { Calibrate } from "../calibrations/calibrate-dialog";
 import { RunProgress } from "../calibrations/run-progress";
 import { AccuracyCard } from "../evaluations/accuracy-card";
+import { JudgeCard } from "../judge/judge-card";
 import { PlacementOfPair } from "../placement/placement-list";
 import { DriftCard } from "../scores/drift-card";
 import { ScoreReport } from "../scores/score-report";
@@ -71,6 +72,14 @@ function PairDetail({ pair }: { pair: Pair }) {
       ) : null}
       {score ? <Measured pair={pair} runId={score.calibrationId} /> : <NotMeasured pair={pair} />}
       <RunsCard pair={pair} />
+      {pair.control ? null : (
+        <JudgeCard
+          pairId={pair.id}
+          source={pair.source.id}
+          target={pair.target.id}
+          calibrationId={score?.calibrationId ?? null}
+        />
+      )}
       {pair.control || !score ? null : (
         <DriftCard
           pairId={pair.id}

@@ -43,6 +43,9 @@ export const command = {
       target,
       "--mapper SHA256 --reverse-mapper SHA256 --record",
     ),
+  judge: (sha256: string) => helm("judge show", sha256.slice(0, 12), "--escalation-rate 0.2"),
+  fitJudge: (source: string, target: string) =>
+    helm("judge fit --source-model", source, "--target-model", target, "--record"),
   /** Without a mapper there is nothing to evaluate, and no command. */
   evaluate: (source: string, target: string, sha256: string, development: boolean) =>
     helm(
