@@ -73,7 +73,7 @@ class WholeSink implements AnswerSink {
   }
 
   async end(headers: Record<string, string>, helm: HelmAnswer): Promise<void> {
-    this.writer.json(200, headers, { ...this.assembler.body(), helm });
+    await this.writer.json(200, headers, { ...this.assembler.body(), helm });
   }
 
   reset(): void {

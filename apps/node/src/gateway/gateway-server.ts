@@ -1,16 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { GatewayHeader, type RequestTrace, type ServingState } from "@helm/contracts";
 import type { Tenant } from "../config/access";
 import { isEngineError } from "../engine/engine-error";
 import type { ServingEngine } from "../engine/serving-engine";
 import { isDraining } from "../serving/serving-states";
 import type { TraceBuilder } from "../trace/trace-builder";
+import { type BodyHold, BodyRoom } from "./body-room";
 import { badRequest, GatewayError, noCapacity, toGatewayError } from "./gateway-error";
 import { readGeneration } from "./generation";
 import { baseHeaders } from "./helm-headers";
 import { answerHealth, listModels, writeMetrics } from "./information";
+import { lingerFor } from "./linger";
 import { requireMetricsAccess } from "./metrics-access";
 import { noteFailure } from "./note-failure";
 import { readJsonBody } from "./read-body";
@@ -20,24 +23,43 @@ import { GATEWAY_ROUTES } from "./routes";
 import { serveEscalate, serveGeneration } from "./serve";
 import { serveReturn } from "./serve-return";
 import { TenantQuota } from "./tenant-quota";
+import { answerUnreadable } from "./unreadable-request";
 
 /** The OpenAI-compatible door of a node. */
 export class GatewayServer {
   private readonly server: Server;
   private readonly running = new Set<AbortController>();
   private readonly quota = new TenantQuota();
+  private readonly bodies: BodyRoom;
+  /** Connections with a request that is being answered: nothing else may be written there. */
+  private readonly answering = new WeakSet<Duplex>();
   private draining = false;
 
   constructor(private readonly gw: GatewayResources) {
-    this.server = createServer((request, response) => {
+    const { headersMs, bodyMs, allBodiesBytes } = gw.limits;
+    this.bodies = new BodyRoom(allBodiesBytes);
+    // A body that comes too slowly is answered in the gateway's own words; the server's limit stands behind that.
+    const limits = {
+      keepAliveTimeout: 75_000,
+      headersTimeout: headersMs,
+      requestTimeout: headersMs + 2 * bodyMs,
+      connectionsCheckingInterval: Math.min(5_000, Math.ceil(headersMs / 4)),
+    };
+    this.server = createServer(limits, (request, response) => {
       this.handle(request, response).catch((error: unknown) => {
         gw.log.error({ err: error }, "a request ended in an error nobody expected");
         response.destroy();
       });
     });
-    this.server.keepAliveTimeout = 75_000;
-    this.server.headersTimeout = 20_000;
-    this.server.requestTimeout = gw.limits.bodyMs;
+    this.server.on("clientError", (error, socket) => {
+      if (this.answering.has(socket)) socket.destroy();
+      else answerUnreadable(error, socket as Socket);
+    });
+  }
+
+  /** Bytes of request bodies that are held now. */
+  get bodyBytes(): number {
+    return this.bodies.bytes;
   }
 
   /** Listens; resolves with the port (0 picks a free one). */
@@ -69,14 +91,17 @@ export class GatewayServer {
     const headers = baseHeaders(traceId, this.gw.development);
     const controller = new AbortController();
     this.running.add(controller);
+    const { socket } = request;
+    this.answering.add(socket);
     response.once("close", () => {
+      this.answering.delete(socket);
       if (!response.writableFinished) controller.abort();
     });
     try {
       await this.route(request, path, writer, traceId, controller.signal);
     } catch (error) {
       if (controller.signal.aborted) response.destroy();
-      else this.answerError(writer, headers, error, traceId);
+      else await this.answerError(request, writer, headers, error, traceId);
     } finally {
       this.running.delete(controller);
     }
@@ -132,9 +157,11 @@ export class GatewayServer {
     if (!leave) throw notServing(this.gw.serving.state);
     try {
       const done = this.quota.enter(asked.tenant);
+      const hold = this.bodies.enter();
       try {
-        await this.exchange({ ...asked, engine });
+        await this.exchange({ ...asked, engine }, hold);
       } finally {
+        hold.leave();
         done();
       }
     } finally {
@@ -142,11 +169,11 @@ export class GatewayServer {
     }
   }
 
-  private async exchange(asked: Asked): Promise<void> {
+  private async exchange(asked: Asked, hold: BodyHold): Promise<void> {
     const { gw } = this;
     const { request, path, writer, traceId, signal, tenant, engine, serve, trace } = asked;
     const endpoint = path === "/v1/completions" ? "/v1/completions" : "/v1/chat/completions";
-    const read = await readJsonBody(request, gw.limits.maxBodyBytes);
+    const read = await readJsonBody(request, gw.limits, hold);
     const exchange: Exchange = {
       traceId,
       startedAt: performance.now(),
@@ -171,20 +198,23 @@ export class GatewayServer {
     }
   }
 
-  private answerError(
+  private async answerError(
+    request: IncomingMessage,
     writer: ResponseWriter,
     headers: Record<string, string>,
     error: unknown,
     traceId: string,
-  ): void {
+  ): Promise<void> {
     const answer = toGatewayError(error);
     this.gw.metrics.errors.inc({ status: String(answer.status), code: answer.code });
     if (!(error instanceof GatewayError) && !(isEngineError(error) && error.isRefusal)) {
       const level = answer.status === 500 ? "error" : "warn";
       this.gw.log[level]({ err: error, trace_id: traceId }, "a request was answered with an error");
     }
-    if (!writer.started) writer.json(answer.status, { ...headers, ...answer.detail.headers }, answer.body());
-    else void writer.breakOff(answer.body());
+    if (writer.started) return writer.breakOff(answer.body());
+    const { detail, status } = answer;
+    const last = detail.headers?.connection === "close" ? () => lingerFor(request) : null;
+    await writer.json(status, { ...headers, ...detail.headers }, answer.body(), last);
   }
 }
 

@@ -14,7 +14,7 @@ export function answerHealth(
   const engine = gw.engine();
   const { state } = gw.serving;
   const good = engine !== null && !stopping && takesRequests(state);
-  writer.json(good ? 200 : 503, baseHeaders(traceId, gw.development), {
+  void writer.json(good ? 200 : 503, baseHeaders(traceId, gw.development), {
     status: good ? "ok" : stopping || isDraining(state) ? "draining" : "starting",
     serving: state,
     engine: engine?.name ?? null,
@@ -43,7 +43,7 @@ export function listModels(
     owned_by: "helm",
     helm: { pilot: pair.pilot, target: pair.target },
   }));
-  writer.json(200, baseHeaders(traceId, gw.development), {
+  void writer.json(200, baseHeaders(traceId, gw.development), {
     object: "list",
     data: [...engine.models.values(), ...routes],
   });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { JsonBody } from "../engine/engine-client";
+import type { BodyHold } from "./body-room";
 import { GatewayError } from "./gateway-error";
 
 export interface ReadBody {
@@ -8,13 +9,22 @@ export interface ReadBody {
   bytes: number;
 }
 
-/** The JSON object of a request; the server's own request timeout bounds the wait. Throws GatewayError 400 or 413. */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<ReadBody> {
-  const read = await readBytes(request, maxBytes);
-  const text = read.toString("utf8");
+export interface BodyLimits {
+  maxBodyBytes: number;
+  /** From the request's head to the last byte of its body, however it comes in. */
+  bodyMs: number;
+}
+
+/** The JSON object of a request. Throws GatewayError 400, 408, 413 or 503. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  hold: BodyHold,
+): Promise<ReadBody> {
+  const read = await readBytes(request, limits, hold);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(read.toString("utf8"));
   } catch {
     throw new GatewayError(400, "invalid_json", "The request body is not valid JSON.");
   }
@@ -24,21 +34,41 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   return { body: value as JsonBody, bytes: read.length };
 }
 
-async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+async function readBytes(request: IncomingMessage, limits: BodyLimits, hold: BodyHold): Promise<Buffer> {
+  const { maxBodyBytes, bodyMs } = limits;
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(bodyMs)), bodyMs);
+  });
+  try {
+    return await Promise.race([collect(request, maxBodyBytes, hold), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collect(request: IncomingMessage, maxBytes: number, hold: BodyHold): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   // Left whole when it is too large, so that the refusal can still be sent over it.
   for await (const part of request.iterator({ destroyOnReturn: false })) {
-    size += (part as Buffer).length;
+    const { length } = part as Buffer;
+    size += length;
     if (size > maxBytes) throw tooLarge(maxBytes);
+    hold.take(length);
     parts.push(part as Buffer);
   }
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
 
+const closing = { headers: { connection: "close" } };
+
 function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError(413, "body_too_large", `A request body has at most ${maxBytes} bytes.`, {
-    headers: { connection: "close" },
-  });
+  return new GatewayError(413, "body_too_large", `A request body has at most ${maxBytes} bytes.`, closing);
+}
+
+function tooSlow(bodyMs: number): GatewayError {
+  const message = `The request body did not arrive within ${bodyMs} ms.`;
+  return new GatewayError(408, "body_timeout", message, { type: "timeout_error", ...closing });
 }

@@ -42,6 +42,9 @@ export interface RoutingView {
 
 export interface GatewayLimits {
   maxBodyBytes: number;
+  /** Of all requests under way together. */
+  allBodiesBytes: number;
+  headersMs: number;
   bodyMs: number;
   /** How long a request may wait for its turn before it is refused with a number. */
   admissionMs: number;
@@ -56,6 +59,8 @@ export interface GatewayLimits {
 
 export const defaultLimits: GatewayLimits = {
   maxBodyBytes: 4 << 20,
+  allBodiesBytes: 256 << 20,
+  headersMs: 20_000,
   bodyMs: 30_000,
   admissionMs: 10_000,
   reserveMs: 250,

@@ -44,14 +44,23 @@ export class ResponseWriter {
     this.response.end(data);
   }
 
-  json(status: number, headers: Record<string, string>, body: unknown): void {
+  /** Where the connection is closed afterwards, `before` is awaited between the last byte and that. */
+  async json(
+    status: number,
+    headers: Record<string, string>,
+    body: unknown,
+    before: (() => Promise<void>) | null = null,
+  ): Promise<void> {
     const text = JSON.stringify(body);
     this.start(status, {
       ...headers,
       "content-type": "application/json; charset=utf-8",
       "content-length": String(Buffer.byteLength(text)),
     });
-    this.end(text);
+    if (before === null) return this.end(text);
+    this.response.write(text);
+    await before();
+    this.end();
   }
 
   /** An answer under way broke: a stream says so and has no end mark, a body is cut off so as not to look whole. */

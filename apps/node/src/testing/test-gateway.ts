@@ -43,6 +43,8 @@ export interface TestGateway {
   dials: Dials;
   resources: GatewayResources;
   serving: ServingPath;
+  /** Bytes of request bodies that the gateway holds. */
+  bodyBytes(): number;
   stop(): Promise<void>;
 }
 
@@ -109,6 +111,7 @@ export async function startTestGateway(
     dials,
     resources,
     serving,
+    bodyBytes: () => server.bodyBytes,
     stop: async () => {
       await server.close(100);
       await client.close();
