@@ -4,9 +4,10 @@ import { RawClient } from "../testing/raw-client";
 
 const on = new GatewayFixture();
 
-/** More than the sockets between take: the engine here is a double, as the bundled models say too little to fill them. */
+/** More than the sockets between take, and never at its end: a double, as the bundled models say too little to fill them. */
 const flood = () => ({
-  tokens: Array.from({ length: 400 }, () => ({ text: "x".repeat(65_536), logprob: -0.1 })),
+  tokens: Array.from({ length: 4_000 }, () => ({ text: "x".repeat(65_536), logprob: -0.1 })),
+  pause: 5,
 });
 
 describe("a client that does not read its answer", () => {
