@@ -41,6 +41,8 @@ test("sign in, choose a pair, calibrate, watch, cancel, switch and make a key by
   const context = await browser.newContext({ baseURL: running().urls.console, reducedMotion: "reduce" });
   const page = await context.newPage();
   await page.goto("/sign-in");
+  // Enter does nothing before the page's script runs.
+  await expect(page.getByRole("button", { name: "Sign in" })).toBeEnabled();
   await tabTo(page, page.getByLabel("Email"));
   await page.keyboard.type(ADMINISTRATOR.email);
   await page.keyboard.press("Tab");

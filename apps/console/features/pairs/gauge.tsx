@@ -67,6 +67,7 @@ export function GaugeKey({ low }: { low: number }) {
         pilot alone
       </span>
       <span>scale {low} to 1</span>
+      <span>pays from: as the calibration measured it; each node measures its own</span>
     </span>
   );
 }
