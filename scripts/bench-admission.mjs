@@ -1,6 +1,7 @@
 // What a decision at the door costs. Usage: npm run bench:admission [-- --write]
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { ensureInstalled } from "./lib/ensure-all.mjs";
 import { ROOT } from "./lib/paths.mjs";
@@ -18,7 +19,9 @@ await main(async () => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   process.exitCode = ran.status ?? 1;
-  process.stdout.write(ran.stdout);
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version.slice(1)}`;
+  const text = `${ran.stdout}\nMachine: ${machine}, load ${loadavg()[0]?.toFixed(2)}.\n`;
+  process.stdout.write(text);
   if (ran.status === 0 && process.argv.includes("--write"))
-    writeFileSync(join(ROOT, "docs/results/admission.md"), ran.stdout);
+    writeFileSync(join(ROOT, "docs/results/admission.md"), text);
 });

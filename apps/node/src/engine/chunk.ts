@@ -1,5 +1,4 @@
 import { createParser } from "eventsource-parser";
-import { choiceEvidence } from "./choice-evidence";
 import { EngineError } from "./engine-error";
 
 /** One token's entry in a chat answer's log-probabilities. */
@@ -68,15 +67,4 @@ function parseChunk(data: string): Chunk {
     );
   }
   return value as Chunk;
-}
-
-/** Whether a chunk carries anything of the answer beyond the opening role. */
-export function carriesTokens(chunk: Chunk): boolean {
-  return chunk.choices.some(
-    (choice) =>
-      Boolean(choice.finish_reason) ||
-      choiceEvidence(choice).length > 0 ||
-      (choice.token_ids?.length ?? 0) > 0 ||
-      Boolean(choice.delta?.tool_calls),
-  );
 }

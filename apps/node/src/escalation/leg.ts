@@ -1,5 +1,6 @@
 import { EngineTiming, TransferReport } from "@helm/contracts";
-import { type Chunk, carriesTokens } from "../engine/chunk";
+import { carriesTokens } from "../engine/carries-tokens";
+import type { Chunk } from "../engine/chunk";
 import type { Endpoint, EngineClient, JsonBody } from "../engine/engine-client";
 import { EngineError, toEngineError } from "../engine/engine-error";
 

@@ -1,5 +1,4 @@
-// The cost of a decision at the door, with few and with many in the queue, interleaved. Prints Markdown.
-import { cpus, loadavg } from "node:os";
+// The cost of a decision at the door, with few and with many in the queue, interleaved. Prints Markdown; the machine's line is the caller's.
 import { type Block, DecisionRig } from "./decision";
 
 const [FEW, MANY] = [10, 10_000] as const;
@@ -46,8 +45,6 @@ console.log(`# Admission
 Made by \`npm run bench:admission -- --write\`. A decision is timed by itself, ${BLOCKS} blocks of ${SIZE} with ${FEW} and with ${MANY.toLocaleString("en")}
 in the queue, of 16 tenants, interleaved. The ratio is of medians, with 95 % from drawing whole blocks again. Aims: at most ${AIM.ratio}
 times, p99 under ${AIM.p99} µs.
-
-Machine: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version.slice(1)}, load ${loadavg()[0]?.toFixed(2)}.
 
 | decision | ${FEW} waiting: p50, p99 (µs) | ${MANY.toLocaleString("en")} waiting: p50, p99 (µs) | ratio | aims |
 | --- | --- | --- | --- | --- |`);
