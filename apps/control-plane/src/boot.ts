@@ -34,6 +34,7 @@ import { socketOriginAllowed } from "./http/origin";
 import { Hub } from "./hub";
 import { sweepInspections } from "./inspection/jobs";
 import type { Log } from "./logging";
+import { expireRuns } from "./playground/expire-runs";
 import { seedBundled } from "./seed/bundled";
 import { importWhenRegistered } from "./seed/import-when-registered";
 import { offerSetupToken } from "./setup/offer-token";
@@ -222,6 +223,7 @@ function startTimers(services: Services): NodeJS.Timeout[] {
     // Outside a transaction: a store may be slow, and the database is not to wait for it.
     repeat(60_000, services, "uploads", () => sweepUploads(systemContext(services, "uploads"))),
     repeat(60_000, services, "deleted-files", () => sweepDeleted(services)),
+    every(60_000, services, "playground", (ctx) => expireRuns(ctx)),
     every(60_000, services, "traces", (ctx) => expireTraces(ctx)),
     every(10_000, services, "counters", (ctx) => compactStats(ctx)),
     every(60_000, services, "access-list", (ctx) => publishAccessList(ctx, ACCESS_LIST_MAX_AGE_MS)),

@@ -13,6 +13,7 @@ import { modelRouter } from "./model/router";
 import { overviewRouter } from "./overview/router";
 import { pairRouter } from "./pair/router";
 import { personRouter } from "./person/router";
+import { playgroundRouter } from "./playground/router";
 import { routeRouter } from "./route/router";
 import { sessionRouter } from "./session/router";
 import { settingRouter } from "./setting/router";
@@ -48,6 +49,7 @@ export const appRouter = router({
   node: nodeRouter,
   snapshot: snapshotRouter,
   traffic: trafficRouter,
+  playground: playgroundRouter,
   audit: auditRouter,
 });
 

@@ -20,6 +20,9 @@ import { GatewayMetrics } from "./gateway/metrics";
 import { defaultLimits, type GatewayResources, type RouteView, type RoutingView } from "./gateway/resources";
 import { StatsCollector } from "./gateway/stats";
 import type { NodeHardware } from "./hardware";
+import { ownOrigin } from "./playground/own-origin";
+import { PlaygroundDoor } from "./playground/playground-door";
+import { PlaygroundKey } from "./playground/playground-key";
 import { ServingPath } from "./serving/serving-path";
 import { TraceOutbox } from "./trace/trace-outbox";
 import { TraceRecorder } from "./trace/trace-recorder";
@@ -42,6 +45,7 @@ export class Node {
   private readonly configuration: Configuration;
   private readonly keyUse = new KeyUse();
   private readonly traceOutbox = new TraceOutbox();
+  private readonly playgroundKey = new PlaygroundKey();
   private readonly stats = new StatsCollector(undefined, this.keyUse, () => this.traceOutbox.takeLeftOut());
   private readonly metrics = new GatewayMetrics();
   private readonly artifacts: HostClient;
@@ -101,6 +105,14 @@ export class Node {
         configuration: this.configuration,
         stats: this.stats,
         traces: this.traceOutbox,
+        playground: new PlaygroundDoor(
+          {
+            key: this.playgroundKey,
+            origin: () => ownOrigin(config.bind, port),
+            route: (name) => this.routing().routes().get(name)?.pair ?? null,
+          },
+          log,
+        ),
         readiness: () => this.readiness(),
         onDocument: (kind) => {
           if (kind !== "orders") this.reconcile();
@@ -239,7 +251,8 @@ export class Node {
       get configured() {
         return configuration.configured;
       },
-      authenticate: (authorization) => configuration.authenticate(authorization),
+      authenticate: (authorization) =>
+        this.playgroundKey.tenantOf(authorization) ?? configuration.authenticate(authorization),
       helmRefusal: () => (configuration.helmOff ? "HELM_OFF" : verdict === "refused" ? "HW_REFUSED" : null),
       routes: () => {
         const views = new Map<string, RouteView>();

@@ -52,6 +52,8 @@ export const AUDIT_VERBS = {
   "person.setDisabled": "disabled or enabled a person",
   "person.setRole": "changed a person's role",
   "person.signOutEverywhere": "signed a person out everywhere",
+  "playground.ask": "asked a question in the playground",
+  "playground.cancel": "cancelled a playground question",
   "route.create": "created a route",
   "route.remove": "removed a route",
   "route.update": "changed a route",

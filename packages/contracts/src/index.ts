@@ -25,6 +25,7 @@ export * from "./model-facts";
 export * from "./node-protocol";
 export * from "./own-names";
 export * from "./people";
+export * from "./playground";
 export * from "./reason-words";
 export * from "./request-trace";
 export * from "./retention";

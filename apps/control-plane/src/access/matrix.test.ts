@@ -182,6 +182,20 @@ const DO: Record<string, () => Promise<unknown>> = {
     const tenant = await control.as("admin").tenant.create({ name: `t-${randomBytes(4).toString("hex")}` });
     return { id: tenant.id, enabled: true, revision: tenant.revision };
   },
+  "playground.ask": async () => {
+    // Seen just now, as a node whose socket is open.
+    await control.db.host.update({
+      where: { id: nodeId },
+      data: { lastSeenAt: new Date(), connectedAt: new Date() },
+    });
+    return { nodeId, route: "helm-auto", prompt: "who are you?" };
+  },
+  "playground.cancel": async () => {
+    const run = { nodeId, personId: control.ids.admin, state: "RUNNING" };
+    const ask = { route: "helm-auto", system: null, prompt: "who are you?", maxTokens: 8 };
+    const deadlineAt = new Date(Date.now() + 60_000);
+    return { id: (await control.db.playgroundRun.create({ data: { ...run, ask, deadlineAt } })).id };
+  },
   "tenant.setTraceText": async () => ({ ...(await someTenant()), hours: 24 }),
   "traffic.text": async () => {
     const { id } = traceOf();

@@ -117,6 +117,9 @@ export const SCOPES: Record<string, Scope> = {
   "traffic.requests": "viewer",
   "traffic.trace": "viewer",
   "traffic.text": "operator",
+  "playground.ask": "operator",
+  "playground.get": "operator",
+  "playground.cancel": "operator",
   "audit.list": "viewer",
   "audit.values": "viewer",
 };

@@ -27,6 +27,7 @@ const TOPICS: Record<string, Topic[]> = {
   join_token: ["workers", "nodes"],
   snapshot: ["snapshots"],
   trace: [],
+  playground: [],
 };
 
 /** What an open page should read again after these entities changed. */

@@ -74,6 +74,7 @@ it("takes documents with an ack each, and sends readiness and counters", async (
       configuration,
       stats,
       traces: new TraceOutbox(),
+      playground: { take: () => Promise.reject(new Error("nobody asks here")), cancel: () => {} },
       readiness: () => readiness,
       onDocument: (kind) => used.push(kind),
     },

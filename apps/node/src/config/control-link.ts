@@ -1,7 +1,8 @@
-import { type NodeAck, type NodeReadiness, SignedDocument } from "@helm/contracts";
+import { type NodeAck, type NodeReadiness, type PlaygroundReply, SignedDocument } from "@helm/contracts";
 import { type Logger, openHostSocket } from "@helm/host";
 import type { Socket } from "socket.io-client";
 import type { StatsCollector } from "../gateway/stats";
+import type { PlaygroundDoor } from "../playground/playground-door";
 import type { TraceOutbox } from "../trace/trace-outbox";
 import type { Configuration } from "./configuration";
 import type { DocumentKind } from "./document-store";
@@ -18,6 +19,7 @@ export interface ControlLinkParts {
   configuration: Configuration;
   stats: StatsCollector;
   traces: TraceOutbox;
+  playground: Pick<PlaygroundDoor, "take" | "cancel">;
   readiness: () => NodeReadiness;
   /** A new document is in use. */
   onDocument: (kind: DocumentKind) => void;
@@ -57,6 +59,10 @@ export class ControlLink {
       new ReportLane(this.socket, "stats", parts.stats, log),
       new ReportLane(this.socket, "traces", parts.traces, log),
     ];
+    this.socket.on("playground", (payload: unknown, reply?: (said: PlaygroundReply) => void) => {
+      void parts.playground.take(payload).then((said) => reply?.(said));
+    });
+    this.socket.on("playground-cancel", (payload: unknown) => parts.playground.cancel(payload));
     this.receive("snapshot");
     this.receive("access-list");
     this.receive("orders");

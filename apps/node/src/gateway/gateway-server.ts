@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { GatewayHeader, type RequestTrace, type ServingState } from "@helm/contracts";
+import { GatewayHeader, PLAYGROUND_TENANT, type RequestTrace, type ServingState } from "@helm/contracts";
 import type { Tenant } from "../config/access";
 import { isEngineError } from "../engine/engine-error";
 import type { ServingEngine } from "../engine/serving-engine";
@@ -133,7 +133,12 @@ export class GatewayServer {
     }
     if (route.does === "models") return listModels(gw, this.servingEngine(), writer, traceId);
     const serve = SERVES[route.does];
-    const trace = gw.traces.begin(traceId, tenant, path as RequestTrace["endpoint"]);
+    const trace = gw.traces.begin(
+      traceId,
+      tenant,
+      path as RequestTrace["endpoint"],
+      tenant.id === PLAYGROUND_TENANT,
+    );
     try {
       await this.serve({ request, path, writer, traceId, signal, tenant, serve, trace });
     } catch (error) {
