@@ -22,6 +22,7 @@ import { ResponseWriter } from "./response-writer";
 import { GATEWAY_ROUTES } from "./routes";
 import { serveEscalate, serveGeneration } from "./serve";
 import { serveReturn } from "./serve-return";
+import { watchState } from "./state-metrics";
 import { TenantQuota } from "./tenant-quota";
 import { answerUnreadable } from "./unreadable-request";
 
@@ -38,6 +39,7 @@ export class GatewayServer {
   constructor(private readonly gw: GatewayResources) {
     const { headersMs, bodyMs, allBodiesBytes } = gw.limits;
     this.bodies = new BodyRoom(allBodiesBytes);
+    watchState(gw);
     // A body that comes too slowly is answered in the gateway's own words; the server's limit stands behind that.
     const limits = {
       keepAliveTimeout: 75_000,
