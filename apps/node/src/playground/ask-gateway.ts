@@ -6,7 +6,8 @@ import {
   type PlaygroundAnswer,
   type PlaygroundOrder,
 } from "@helm/contracts";
-import { carriesTokens, readChunks } from "../engine/chunk";
+import { carriesTokens } from "../engine/carries-tokens";
+import { readChunks } from "../engine/chunk";
 
 export interface GatewayAsk {
   origin: string;
