@@ -29,8 +29,9 @@ export class TestControlPlane {
   action: "continue" | "cancel" | "fenced" = "continue";
   fenced = false;
   refuseEvents = false;
-  /** The store takes no artifact now. */
+  /** The store takes no artifact now; how often it said so. */
   storageFull = false;
+  turnedAway = 0;
   /** Events are answered without success and with this code, as over the socket. */
   ackCode: string | null = null;
   private server: Server | null = null;
@@ -71,7 +72,10 @@ export class TestControlPlane {
     if (url.startsWith("/api/worker/artifacts/")) {
       if (this.fenced) return fencedAnswer;
       if (request.method === "HEAD") return { status: 204, headers: { "upload-offset": "0" } };
-      if (this.storageFull) return fullAnswer;
+      if (this.storageFull) {
+        this.turnedAway += 1;
+        return fullAnswer;
+      }
       this.uploads.push({ path: url, bytes: bytes.length });
       return { status: 200, body: {} };
     }
