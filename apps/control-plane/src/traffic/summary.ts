@@ -1,8 +1,9 @@
+import { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Call, Context } from "../context";
 import { readNames } from "./names";
 import { Proportion, proportion } from "./proportion";
-import { narrow, type Span, spanOf, statsIn, type TrafficRange } from "./range";
+import { hourOf, narrow, type Span, spanOf, type TrafficRange } from "./range";
 
 const Counts = z.object({
   requests: z.number().int(),
@@ -95,11 +96,17 @@ export async function summariseTraffic({
 }
 
 async function readRows(ctx: Context, range: TrafficRange, span: Span): Promise<Row[]> {
+  const sums = Prisma.sql`"tenant_id", "pair_id", "decision", "reason", "transfer", sum("requests")::float8 AS requests,
+    sum("tokens_moved")::float8 AS tokens_moved, sum("first_token_ms_sum") AS first_token_ms_sum,
+    sum("shortfall_bytes_sum") AS shortfall_bytes_sum`;
+  const where = narrow(range);
+  // Each table by itself first: what the database knows of how many ways there are it knows of a table.
   return ctx.db.$queryRaw<Row[]>`
-    SELECT "tenant_id", "pair_id", "decision", "reason", "transfer", sum("requests")::float8 AS requests,
-      sum("tokens_moved")::float8 AS tokens_moved, sum("first_token_ms_sum") AS first_token_ms_sum,
-      sum("shortfall_bytes_sum") AS shortfall_bytes_sum
-    FROM ${statsIn(range, span)} GROUP BY 1, 2, 3, 4, 5`;
+    SELECT ${sums} FROM (
+      SELECT ${sums} FROM "request_stat" WHERE "bucket" >= ${span.since} ${where} GROUP BY 1, 2, 3, 4, 5
+      UNION ALL
+      SELECT ${sums} FROM "request_stat_hour" WHERE "bucket" >= ${hourOf(span.since)} ${where} GROUP BY 1, 2, 3, 4, 5
+    ) AS "both" GROUP BY 1, 2, 3, 4, 5`;
 }
 
 function parts(rows: Row[], of: (row: Row) => string, name: (id: string) => string) {

@@ -125,6 +125,25 @@ describe("counters", () => {
     expect(await control.db.requestStatHour.count({ where: { tenantId: old } })).toBe(1);
   });
 
+  it("of several nodes become one row once their minute is over, late reports too", async () => {
+    const tenant = "of-two-nodes";
+    const other = await joinNode(control, "n2");
+    const { socket } = connectNode(control.url, other.credential);
+    const then = new Date(Date.now() - 10 * 60_000);
+    const report = () => statsReport([statsRow({ tenant_id: tenant, requests: 3 })], {}, then);
+    const rows = () => control.db.requestStat.findMany({ where: { tenantId: tenant } });
+    await stats(report());
+    expect(await socket.timeout(30_000).emitWithAck("stats", report())).toEqual({ ok: true });
+    socket.disconnect();
+    expect(await rows()).toHaveLength(2);
+    await compactStats(context());
+    expect(await rows()).toMatchObject([{ nodeId: "", requests: 6n, firstTokenMsSum: 20 }]);
+    await stats(report());
+    await compactStats(context());
+    expect(await rows()).toMatchObject([{ nodeId: "", requests: 9n, firstTokenMsSum: 30 }]);
+    expect((await viewer().summary({ hours: 1, tenant })).total.requests).toBe(9);
+  });
+
   it("tell what a transfer saves by the prompt's length", async () => {
     const pair = "p-lengths";
     const length = (transfer: "transferred" | "fallback", from: number, ms: number[]) => ({
