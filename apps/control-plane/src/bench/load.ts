@@ -1,13 +1,13 @@
 import pg from "pg";
+import { type TrafficScale, trafficStatements } from "./load-traffic";
 
-export interface Scale {
+export interface Scale extends TrafficScale {
   calibrations: number;
   pairs: number;
   /** Score rows of one calibration. */
   countsEach: number;
   eventsEach: number;
   audit: number;
-  stats: number;
 }
 
 export const FULL: Scale = {
@@ -16,7 +16,9 @@ export const FULL: Scale = {
   countsEach: 100,
   eventsEach: 40,
   audit: 200_000,
-  stats: 300_000,
+  minutes: 30_000,
+  hours: 150_000,
+  traces: 60_000,
 };
 
 /** Enough that a plan without an index is the slower one, little enough for a test. */
@@ -26,11 +28,20 @@ export const SMALL: Scale = {
   countsEach: 30,
   eventsEach: 15,
   audit: 20_000,
-  stats: 20_000,
+  minutes: 4_000,
+  hours: 8_000,
+  traces: 8_000,
 };
 
-/** Tables that grow with use: a page must not read one of them from end to end. */
-export const BIG = ["sequence_count", "calibration_event", "audit_entry", "request_stat"] as const;
+/** Tables that grow with use: a page must not read one of them from end to end. Counters by the minute stand for hours only. */
+export const BIG = [
+  "sequence_count",
+  "calibration_event",
+  "audit_entry",
+  "request_stat_hour",
+  "escalation_length",
+  "request_trace",
+] as const;
 /** These grow too, by one row a run. */
 export const GROWING = [...BIG, "calibration", "calibration_attempt", "score", "mapper"] as const;
 
@@ -68,7 +79,7 @@ async function copier(client: pg.Client): Promise<Copy> {
 }
 
 function statements(run: string, scale: Scale, copy: Copy): string[] {
-  const { calibrations, pairs, countsEach, eventsEach, audit, stats } = scale;
+  const { calibrations, pairs, countsEach, eventsEach, audit } = scale;
   const models = Math.ceil((1 + Math.sqrt(1 + 4 * pairs)) / 2) + 1;
   const own = `(SELECT pair_id FROM calibration WHERE id = '${run}')`;
   const attempt = `(SELECT id FROM calibration_attempt WHERE calibration_id = '${run}' ORDER BY number DESC LIMIT 1)`;
@@ -188,12 +199,6 @@ function statements(run: string, scale: Scale, copy: Copy): string[] {
     `INSERT INTO api_key (id, tenant_id, name, prefix, hash, created_by, last_used_at)
      SELECT uuidv7(), t.id, 'key ' || i, 'hlm_' || md5(t.id::text || i), md5(t.id::text || i || 'h'), 'seed', now()
      FROM tenant t, generate_series(1, 10) i WHERE t.name LIKE 'tenant-%'`,
-    `INSERT INTO request_stat (bucket, node_id, tenant_id, pair_id, decision, reason, transfer, requests, tokens_moved, first_token_ms_sum)
-     SELECT date_trunc('minute', now() - i::float8 / ${stats} * interval '60 days'), 'node-' || i % 10, t.ids[1 + i % 100],
-       p.ids[1 + (i / 7) % 20], (ARRAY['keep','escalate','direct'])[1 + i % 3], '',
-       (ARRAY['used','','fallback'])[1 + i % 3], 1 + i % 50, 512, 40
-     FROM generate_series(1, ${stats}) i, (SELECT array_agg(id::text) AS ids FROM tenant) t,
-       (SELECT array_agg(id::text) AS ids FROM pair) p`,
     copy(
       "host",
       {
@@ -206,6 +211,7 @@ function statements(run: string, scale: Scale, copy: Copy): string[] {
       },
       `generate_series(1, 50) i, unnest(ARRAY['worker', 'node']) AS k(kind), host o WHERE o.name = 'w1'`,
     ),
+    ...trafficStatements(scale),
     "INSERT INTO node_state (node_id) SELECT id FROM host WHERE kind = 'node' ON CONFLICT DO NOTHING",
     copy(
       "routing_snapshot",

@@ -155,6 +155,8 @@ async function queries(db: Db, databaseUrl: string, stateDir: string, loadSecond
       "score",
       "audit_entry",
       "request_stat",
+      "request_stat_hour",
+      "request_trace",
     ])
       rows[table] = await count(table);
     return { measured, unknown: pages.filter((path) => !(path in QUERIES)), loadSeconds, rows };

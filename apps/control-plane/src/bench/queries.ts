@@ -12,6 +12,7 @@ export interface Known {
   nodes: string[];
   registrations: string[];
   audit: string[];
+  traces: string[];
   generations: number[];
 }
 
@@ -49,6 +50,7 @@ export async function readKnown(db: Db): Promise<Known> {
     audit: ids(
       await db.$queryRaw<{ id: string }[]>`SELECT id FROM audit_entry ORDER BY md5(id::text) LIMIT 20`,
     ),
+    traces: ids(await db.$queryRaw`SELECT id FROM request_trace ORDER BY md5(id) LIMIT 20`),
     generations: (await db.routingSnapshot.findMany({ select: { generation: true }, take: 20 })).map(
       (row) => row.generation,
     ),
@@ -58,6 +60,14 @@ export async function readKnown(db: Db): Promise<Known> {
 const DAY_MS = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
 const nothing = () => [undefined];
+const ranges = ({ tenants, pairs }: Known) => [
+  undefined,
+  { hours: 1 },
+  { hours: 168 },
+  { hours: 720 },
+  { hours: 720, tenant: tenants[0] },
+  { hours: 720, pair: pairs[0] },
+];
 const byId = (ids: string[]) => ids.map((id) => ({ id }));
 
 /**
@@ -128,7 +138,26 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "snapshot.get": ({ generations }) => generations.map((generation) => ({ generation })),
   "snapshot.diff": ({ generations }) => generations.slice(1).map((to) => ({ from: generations[0], to })),
   "snapshot.state": nothing,
-  "traffic.summary": () => [undefined, { hours: 1 }, { hours: 168 }],
+  "traffic.summary": ranges,
+  "traffic.series": ranges,
+  "traffic.reasons": ranges,
+  "traffic.lengths": ranges,
+  "traffic.agreement": ranges,
+  "traffic.quality": ranges,
+  "traffic.requests": ({ tenants, pairs, traces }) => [
+    {},
+    { hours: 720, limit: 500 },
+    ...traces.slice(0, 4).map((cursor) => ({ hours: 720, cursor })),
+    { hours: 720, decision: "escalated" },
+    { hours: 720, decision: "refused" },
+    { hours: 720, reason: "TIMEOUT" },
+    { hours: 720, reason: "no_such" },
+    { hours: 168, transfer: "fallback" },
+    { hours: 168, kept: "share" },
+    { hours: 168, tenant: tenants[0], pair: pairs[0] },
+    { hours: 168, tenant: tenants[1], reason: "TIMEOUT" },
+  ],
+  "traffic.trace": ({ traces }) => byId(traces),
   "audit.list": ({ audit, runs }) => [
     {},
     { limit: 500 },

@@ -15,14 +15,21 @@ interface Aim {
   met: boolean;
 }
 
-/** The aims with their figures on standard output, and the page for docs/results. */
+/** The aims with their figures and tables on standard output, and the page for docs/results. */
 export function report(measured: Measured): { text: string; page: string; met: boolean } {
   const aims = aimsOf(measured);
   const width = Math.max(...aims.map(({ aim }) => aim.length));
   const text = aims
     .map(({ aim, figure, met }) => `${met ? "met    " : "NOT MET"}  ${aim.padEnd(width)}  ${figure}\n`)
     .join("");
-  return { text, page: pageOf(measured, aims), met: aims.every(({ met }) => met) };
+  const { consoles, queries } = measured;
+  const parts = [...(consoles ? consolesPart(consoles) : []), ...(queries ? queriesPart(queries) : [])];
+  const tables = parts.filter((line) => line.startsWith("|")).map((line) => `${line}\n`);
+  return {
+    text: [text, ...tables].join(""),
+    page: pageOf(measured, aims),
+    met: aims.every(({ met }) => met),
+  };
 }
 
 function aimsOf({ consoles, queries, workers, memory }: Measured): Aim[] {
