@@ -1,5 +1,6 @@
 "use client";
 
+import Link from "next/link";
 import { useState } from "react";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -119,7 +120,7 @@ function OneRoute({ route }: { route: Route }) {
   );
 }
 
-function JudgeWords({ route: { judgeTable } }: { route: Route }) {
+function JudgeWords({ route: { judgeTable, pairId } }: { route: Route }) {
   if (!judgeTable) return <>the two bounds below</>;
   if (judgeTable.stale)
     return (
@@ -130,8 +131,13 @@ function JudgeWords({ route: { judgeTable } }: { route: Route }) {
     );
   return (
     <>
-      table {judgeTable.sha256.slice(0, 12)}, {choiceOf(judgeTable.by)}.{" "}
-      <span className="text-ink-soft">{judgeTable.threshold.sentence}</span>
+      <Link
+        href={`/pairs/${pairId}?judge=${judgeTable.sha256.slice(0, 12)}`}
+        className="underline underline-offset-4"
+      >
+        table {judgeTable.sha256.slice(0, 12)}
+      </Link>
+      , {choiceOf(judgeTable.by)}. <span className="text-ink-soft">{judgeTable.threshold.sentence}</span>
     </>
   );
 }

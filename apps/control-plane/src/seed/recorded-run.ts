@@ -34,11 +34,8 @@ export async function readRecordedRun(seedsDir: string, scenario: string): Promi
     throw error;
   });
   if (head === null) return null;
-  const lines = (await unzip(await readFile(join(folder, "events.jsonl.gz"))))
-    .toString("utf8")
-    .trim()
-    .split("\n");
-  const events = lines.map((line) => CalibrationEvent.parse(JSON.parse(line)));
+  const printed = await readEvents(join(folder, "events.jsonl.gz"));
+  const events = await withAnswers(printed, join(folder, "judge-rows.jsonl.gz"));
   const started = events.find((event) => event.type === "started");
   const result = events.find((event) => event.type === "result");
   if (!started || !result) throw new Error(`the recorded run ${scenario} has no start or no result`);
@@ -49,4 +46,26 @@ export async function readRecordedRun(seedsDir: string, scenario: string): Promi
     events,
     readMapper: () => createReadStream(join(folder, "mapper.safetensors")),
   };
+}
+
+async function readEvents(file: string): Promise<CalibrationEvent[]> {
+  const text = (await unzip(await readFile(file))).toString("utf8");
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => CalibrationEvent.parse(JSON.parse(line)));
+}
+
+/**
+ * A run that was recorded before calibrations let their models answer the probes for a judge may have those answers beside
+ * it: of the same models to the same probes, collected afterwards by the verb judge-rows.
+ */
+async function withAnswers(printed: CalibrationEvent[], file: string): Promise<CalibrationEvent[]> {
+  if (printed.some(({ type }) => type === "judge_rows")) return printed;
+  const answers = await readEvents(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const end = printed.findIndex(({ type }) => type === "result");
+  return [...printed.slice(0, end), ...answers, ...printed.slice(end)];
 }

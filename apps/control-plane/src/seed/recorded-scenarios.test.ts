@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import { fitTable } from "@helm/cascade";
 import type { ArmName, SequenceCounts } from "@helm/contracts";
 import { assess } from "@helm/pairing";
 import { describe, expect, it } from "vitest";
@@ -49,5 +50,19 @@ describe("the recorded runs", () => {
     expect(run).toMatchObject({ source: "target", target: "pilot", gate: 0.98 });
     expect(assessed(run, run.gate ?? DEFAULT_GATE)).toMatchObject({ verdict: "BELOW_GATE", failure: null });
     expect(assessed(run, DEFAULT_GATE).verdict).toBe("CLEARED");
+  });
+
+  it("bring the answers that a first judge's tables are fitted on, of the very probes that were scored", async () => {
+    const { events } = await recorded("cleared");
+    const rows = events.flatMap((event) => (event.type === "judge_rows" ? event.rows : []));
+    const probes = new Map<string, Set<number>>();
+    for (const event of events)
+      if (event.type === "counts" && event.arm === "mapper")
+        for (const { id, prefixes, split } of event.sequences)
+          if (split !== "long") probes.set(id, new Set([...(probes.get(id) ?? []), ...prefixes]));
+    expect(rows.length).toBeGreaterThan(1_000);
+    for (const { id, group } of rows) expect(probes.get(group)).toContain(Number(id.split("@").at(-1)));
+    const fitted = fitTable(rows, { streaming: "window", window: 64, label: "target_differs" });
+    expect(fitted.ok && fitted.table.held_out.auc).toBeGreaterThan(0.9);
   });
 });
