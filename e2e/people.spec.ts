@@ -168,12 +168,12 @@ test("an operator calibrates and cancels, and the server refuses the rest", asyn
 test("the audit names who did it, and its filters stand in the address", async ({ browser }) => {
   const { context, page } = await as(browser, "admin");
   await page.goto(`/audit?actor=${OPERATOR.email}&verb=calibration.cancel`);
-  const row = page.getByRole("row").filter({ hasText: "calibration.cancel" });
+  const row = page.getByRole("row").filter({ hasText: "cancelled a calibration" });
   await expect(row.first()).toContainText(OPERATOR.email);
   await expect(page.getByLabel("Who", { exact: true })).toHaveValue(OPERATOR.email);
   await page.getByLabel("Action", { exact: true }).selectOption("calibration.start");
   await expect(page).toHaveURL(/verb=calibration\.start/);
-  await expect(page.getByRole("row").filter({ hasText: "calibration.start" }).first()).toBeVisible();
+  await expect(page.getByRole("row").filter({ hasText: "started a calibration" }).first()).toBeVisible();
   await page.goBack();
   await expect(page.getByLabel("Action", { exact: true })).toHaveValue("calibration.cancel");
 

@@ -57,9 +57,7 @@ test("every page tells what is forbidden from what failed", async ({ browser }) 
   );
 });
 
-test("every page says that it is loading, and after some seconds that the answer is still awaited", async ({
-  browser,
-}) => {
+test("every page says that it is loading while nothing has answered", async ({ browser }) => {
   test.setTimeout(LONG);
   await onEvery(browser, leaveOpen, async (page, name) => {
     const loading = page
