@@ -37,7 +37,7 @@ export interface NodeParts {
 
 const GATEWAY_DRAIN_MS = 5_000;
 const CANARY_LENGTHS = [64, 256, 1024, 4096];
-const MOST_WAITING = 1_024;
+const MOST_WAITING = 4_096;
 const MEMORY_EVERY_MS = 10_000;
 
 /** Engine, gateway and configuration of one host, from start to stop. */

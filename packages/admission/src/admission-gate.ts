@@ -1,18 +1,27 @@
 import { type Clock, systemClock } from "./clock";
 import { Ledger, type Reservation } from "./ledger";
+import { NO_LIMITS, type Pull, type PullLimits, PullWindow } from "./pull-window";
 import { describeShortfall, type Shortfall } from "./refusal";
 import { ReleaseForecast } from "./release-forecast";
+import { RetryBuffer } from "./retry-buffer";
 import { type Ticket, TicketBook, type TicketLimits } from "./ticket-book";
 import { type Place, WaitingRoom } from "./waiting-room";
 
 export type Admission =
-  | { outcome: "admitted"; reservation: Reservation; waited_ms: number }
+  | { outcome: "admitted"; reservation: Admitted; waited_ms: number }
   | { outcome: "refused"; shortfall: Shortfall }
   | { outcome: "gone" };
+
+/** Room on an engine, and a place among what the engine has been handed. */
+export interface Admitted extends Reservation {
+  /** The engine has read the prompt. */
+  started(): void;
+}
 
 export interface AdmissionAsk {
   tenant: string;
   bytes: number;
+  pull?: Pull;
   /** How long it may wait for its turn. */
   deadlineMs: number;
   /** Aborted when the client went away: it leaves the queue at once. */
@@ -26,11 +35,13 @@ export interface AdmissionAsk {
 /** Bytes that a request cannot exceed, and how to learn what it needs in fact. */
 export interface BoundAsk {
   bytes: number;
+  pull?: Pull;
   /** Asked at most once, and only when somebody else would have to wait for the difference. */
   exact: () => Promise<number>;
 }
 
 interface Waiting extends Place {
+  pull: Pull;
   since: number;
   keepsPlace: boolean;
   settle: (admission: Admission) => void;
@@ -39,6 +50,9 @@ interface Waiting extends Place {
 type Kept = Ticket & Place;
 
 const defaultTickets: TicketLimits = { most: 1_024, mostOfTenant: 64 };
+const ONE: Pull = { rows: 1, tokens: 0 };
+/** An engine that sends back more than this is handed too much. */
+const MOST_RETRIES = 256;
 
 /**
  * One engine's door: a ledger, and a bounded queue in front of it.
@@ -52,6 +66,9 @@ export class AdmissionGate {
   private readonly room = new WaitingRoom<Waiting, Kept>();
   private readonly forecast = new ReleaseForecast();
   private readonly tickets: TicketBook;
+  private readonly window: PullWindow;
+  /** What the engine sent back; nobody is let in while it holds anything. */
+  readonly retries: RetryBuffer;
   private readonly kept = new Map<string, Kept>();
   /** Reservations by a bound that nobody has made exact yet. */
   private readonly bounds = new Map<Reservation, BoundAsk>();
@@ -63,8 +80,11 @@ export class AdmissionGate {
     private readonly maxWaiting: number,
     private readonly clock: Clock = systemClock,
     tickets: TicketLimits = defaultTickets,
+    pull: PullLimits = NO_LIMITS,
   ) {
     this.ledger = new Ledger(capacityBytes);
+    this.window = new PullWindow(pull);
+    this.retries = new RetryBuffer(MOST_RETRIES, clock, () => this.grant());
     this.tickets = new TicketBook(tickets, clock, (ticket) => {
       this.dropKept(ticket.id);
       this.grant();
@@ -87,6 +107,11 @@ export class AdmissionGate {
     return this.room.size;
   }
 
+  /** What the engine has been handed and not given back. */
+  get handed(): Readonly<Pull> {
+    return this.window.handed;
+  }
+
   /** Places kept for requests that were refused. */
   get ticketsOut(): number {
     return this.tickets.size;
@@ -104,7 +129,7 @@ export class AdmissionGate {
     const ticket = ask.ticket ? this.tickets.redeem(ask.ticket, ask.tenant, ask.bytes) : null;
     const overtaken = (ticket && this.dropKept(ticket.id)?.overtaken) ?? { bytes: 0 };
     if (this.room.head() === null) {
-      const reservation = this.reserve(ask.bytes, null);
+      const reservation = this.reserve(ask.bytes, ask.pull ?? ONE, null);
       if (reservation) return Promise.resolve({ outcome: "admitted", reservation, waited_ms: 0 });
     }
     return this.wait(ask, ticket, overtaken);
@@ -114,15 +139,16 @@ export class AdmissionGate {
    * Room for a request by its bound, now or not at all: null says nothing of the request, whose exact size may fit.
    * Nobody is made to wait for the part of a bound that is not needed: it is then made exact.
    */
-  admitBound(ask: BoundAsk): Reservation | null {
+  admitBound(ask: BoundAsk): Admitted | null {
     if (this.room.head() !== null) return null;
-    const reservation = this.reserve(ask.bytes, null);
+    const reservation = this.reserve(ask.bytes, ask.pull ?? ONE, null);
     if (!reservation) return null;
-    const bounded: Reservation = {
+    const bounded: Admitted = {
       get bytes() {
         return reservation.bytes;
       },
       shrink: (bytes) => reservation.shrink(bytes),
+      started: () => reservation.started(),
       release: () => {
         this.bounds.delete(bounded);
         reservation.release();
@@ -152,6 +178,7 @@ export class AdmissionGate {
       const entry: Waiting = {
         tenant,
         bytes,
+        pull: ask.pull ?? ONE,
         turn,
         order,
         overtaken,
@@ -217,6 +244,7 @@ export class AdmissionGate {
       return true;
     }
     if ("request" in head && head.request.bytes <= this.ledger.available) {
+      if (!this.mayPull(head.request.pull)) return false;
       this.room.advance(head.request);
       return this.letIn(head.request, null);
     }
@@ -238,7 +266,7 @@ export class AdmissionGate {
   }
 
   private letIn(entry: Waiting, overtook: Place | null): boolean {
-    const reservation = this.reserve(entry.bytes, overtook);
+    const reservation = this.reserve(entry.bytes, entry.pull, overtook);
     if (!reservation) return false;
     this.takeOut(entry);
     entry.settle({
@@ -249,9 +277,15 @@ export class AdmissionGate {
     return true;
   }
 
-  private reserve(bytes: number, overtook: Place | null): Reservation | null {
+  private mayPull(pull: Pull): boolean {
+    return this.retries.size === 0 && this.window.fits(pull);
+  }
+
+  private reserve(bytes: number, pull: Pull, overtook: Place | null): Admitted | null {
+    if (!this.mayPull(pull)) return null;
     const reservation = this.ledger.reserve(bytes);
     if (!reservation) return null;
+    const pulled = this.window.take(pull);
     if (overtook) overtook.overtaken.bytes += bytes;
     const held = this.forecast.hold(bytes, this.clock.now());
     let open = true;
@@ -267,9 +301,14 @@ export class AdmissionGate {
         if (overtook) overtook.overtaken.bytes -= before - reservation.bytes;
         this.grant();
       },
+      started: () => {
+        pulled.started();
+        this.grant();
+      },
       release: () => {
         if (!open) return;
         open = false;
+        pulled.ended();
         held.release(this.clock.now());
         if (overtook) overtook.overtaken.bytes -= reservation.bytes;
         reservation.release();
@@ -280,7 +319,9 @@ export class AdmissionGate {
 
   private refuse(bytes: number, place: Waiting | null): Admission {
     const { available, capacity } = this.ledger;
-    const retryAfterMs = this.forecast.retryMs(this.waitingBytes + bytes - available, this.clock.now());
+    // Where the bytes are there and the engine's hands are full, the next that ends makes room.
+    const missing = Math.max(this.waitingBytes + bytes - available, this.window.handed.rows > 0 ? 1 : 0);
+    const retryAfterMs = this.forecast.retryMs(missing, this.clock.now());
     const ticket = place && bytes <= capacity ? this.keepPlace(place, retryAfterMs) : null;
     return {
       outcome: "refused",

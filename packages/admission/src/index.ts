@@ -1,4 +1,5 @@
 export * from "./admission-gate";
 export * from "./clock";
 export * from "./ledger";
+export type { Pull, PullLimits } from "./pull-window";
 export * from "./refusal";

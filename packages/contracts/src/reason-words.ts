@@ -50,6 +50,7 @@ export const FALLBACK_REASONS: Record<FallbackReason, string> = {
 
 /** Errors of the gateway, by `error.code` of the body; what an engine refuses keeps the engine's own code. */
 export const GATEWAY_ERRORS = {
+  invalid_http: [400, "what came in is no HTTP request"],
   invalid_json: [400, "the body is no JSON object"],
   invalid_value: [400, "a field has a value that cannot be taken; `param` names it"],
   model_required: [400, "the request names no model, and the node has no route"],
@@ -58,6 +59,8 @@ export const GATEWAY_ERRORS = {
   metrics_token_required: [401, "the metrics need the operator's token"],
   model_not_found: [404, "no model and no route has this name"],
   not_found: [404, "there is nothing at this address"],
+  body_timeout: [408, "the body did not arrive within the time for it"],
+  request_timeout: [408, "the request's head did not arrive within the time for it"],
   model_not_target: [409, "the named model is served here, and no route escalates to it"],
   model_not_pilot: [409, "the named model is served here, and no route comes down to it"],
   body_too_large: [413, "the body is larger than the gateway takes"],
@@ -67,6 +70,7 @@ export const GATEWAY_ERRORS = {
     "too little cache is free now; `retry-after` and `error.helm` say how long and how much",
   ],
   tenant_quota: [429, "the tenant has as many requests under way as it may"],
+  headers_too_large: [431, "the request's head is larger than the gateway takes"],
   internal_error: [500, "a fault of the gateway; give the trace id to whoever runs it"],
   engine_error: [502, "the engine failed"],
   no_capacity: [503, "no room, or the node takes no requests; ask again after `retry-after`"],

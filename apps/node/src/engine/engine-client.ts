@@ -27,21 +27,27 @@ interface RawAnswer {
 
 const LONG_ANSWER_MS = 600_000;
 const SHORT_CALL_MS = 10_000;
+const ANSWER_CONNECTIONS = 1_024;
+const CALL_CONNECTIONS = 64;
 
 /** The engine's HTTP door. Every failure is an EngineError. */
 export class EngineClient {
   private readonly pool: Pool;
+  /** What must not stand in line behind answers: health, memory, counting. */
+  private readonly calls: Pool;
 
   constructor(address: EngineAddress) {
-    const limits = { connections: 512, headersTimeout: LONG_ANSWER_MS, bodyTimeout: LONG_ANSWER_MS };
-    this.pool =
+    const limits = { headersTimeout: LONG_ANSWER_MS, bodyTimeout: LONG_ANSWER_MS };
+    const open = (connections: number) =>
       "socketPath" in address
-        ? new Pool("http://engine", { ...limits, socketPath: address.socketPath })
-        : new Pool(address.origin, limits);
+        ? new Pool("http://engine", { ...limits, connections, socketPath: address.socketPath })
+        : new Pool(address.origin, { ...limits, connections });
+    this.pool = open(ANSWER_CONNECTIONS);
+    this.calls = open(CALL_CONNECTIONS);
   }
 
   async close(): Promise<void> {
-    await this.pool.destroy();
+    await Promise.all([this.pool.destroy(), this.calls.destroy()]);
   }
 
   async healthy(): Promise<boolean> {
@@ -122,7 +128,8 @@ export class EngineClient {
     limits: CallLimits = {},
   ): Promise<RawAnswer> {
     try {
-      const answer = await this.pool.request({
+      const pool = path.endsWith("completions") ? this.pool : this.calls;
+      const answer = await pool.request({
         ...requestOf(method, path, body, limits),
         signal: limits.signal ?? null,
       });

@@ -9,6 +9,8 @@ export const EngineModel = z
     development: z.boolean().nullish(),
     weights_sha256: z.string().nullish(),
     weights_digest: z.string().nullish(),
+    /** Answers it decodes side by side. */
+    max_batch: z.number().int().positive().nullish(),
   })
   .transform((model) => ({ ...model, weights_sha256: model.weights_sha256 ?? model.weights_digest ?? null }));
 export type EngineModel = z.infer<typeof EngineModel>;

@@ -1,4 +1,4 @@
-import { AdmissionGate } from "@helm/admission";
+import { AdmissionGate, type PullLimits } from "@helm/admission";
 import type { EngineClient } from "./engine-client";
 import type { EngineMemory, EngineModel } from "./engine-facts";
 
@@ -12,12 +12,25 @@ export interface ServingEngine {
   gates: ReadonlyMap<string, AdmissionGate>;
 }
 
+/** Of its batch an engine is handed this multiple: what runs, and enough in line that no place stays empty. */
+const BATCHES = 2;
+/** For an engine that does not say how large its batch is. */
+const ROWS = 256;
+/** Prompt tokens for each row, handed over and not read yet. */
+const TOKENS_A_ROW = 128;
+
+function pullLimits(batch: number | null | undefined): PullLimits {
+  const rows = batch ? BATCHES * batch : ROWS;
+  return { rows, tokens: TOKENS_A_ROW * rows };
+}
+
 /** Asks an engine what it serves and what it has room for. Throws EngineError. */
 export async function describeEngine(client: EngineClient, maxWaiting: number): Promise<ServingEngine> {
   const [models, memory] = await Promise.all([client.models(), client.memory()]);
   const gates = new Map<string, AdmissionGate>();
   for (const [name, measured] of Object.entries(memory.models)) {
-    gates.set(name, new AdmissionGate(measured.kv_budget_bytes, maxWaiting));
+    const pull = pullLimits(models.find((model) => model.id === name)?.max_batch);
+    gates.set(name, new AdmissionGate(measured.kv_budget_bytes, maxWaiting, undefined, undefined, pull));
   }
   return {
     client,

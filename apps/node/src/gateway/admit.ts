@@ -1,4 +1,4 @@
-import type { Admission, AdmissionAsk, AdmissionGate, Reservation } from "@helm/admission";
+import type { Admission, AdmissionAsk, AdmissionGate, Admitted, Pull } from "@helm/admission";
 import { EngineError } from "../engine/engine-error";
 import { cacheBytes, type EngineMemory } from "../engine/engine-facts";
 import { admissionRefused, badRequest, noCapacity } from "./gateway-error";
@@ -76,7 +76,7 @@ export async function admit(
   model: string,
   count: PromptCount,
   maxTokens: number,
-): Promise<Reservation> {
+): Promise<Admitted> {
   const admission = await ask(x, model, count, {
     maxTokens,
     deadlineMs: gw.limits.admissionMs,
@@ -107,10 +107,12 @@ export function admitBound(
   model: string,
   bound: readonly number[],
   maxTokens: number,
-): Reservation | null {
+): Admitted | null {
   const { gate, memory } = doorOf(x, model);
   const reservation = gate.admitBound({
     bytes: bytesOf(x, memory, bound, maxTokens),
+    // Most of the bound is not there: of text a token is four bytes or so.
+    pull: { rows: bound.length * x.generation.n, tokens: Math.ceil((x.generation.bytes ?? 0) / 4) },
     exact: async () => bytesOf(x, memory, (await countPrompt(x, model)).lengths, maxTokens),
   });
   if (!reservation) return null;
@@ -125,7 +127,7 @@ export async function tryReserve(
   count: PromptCount,
   maxTokens: number,
   deadlineMs: number,
-): Promise<Reservation | null> {
+): Promise<Admitted | null> {
   const admission = await ask(x, model, count, { maxTokens, deadlineMs, ticket: null, keepsPlace: false });
   return admission.outcome === "admitted" ? hold(x, admission.reservation) : null;
 }
@@ -140,7 +142,8 @@ function ask(
   x.trace.counted(count.tokens);
   const { maxTokens, ...asked } = wish;
   const bytes = bytesOf(x, memory, count.lengths, maxTokens);
-  return gate.admit({ tenant: x.tenant.id, bytes, signal: x.signal, ...asked });
+  const pull: Pull = { rows: count.lengths.length * x.generation.n, tokens: count.tokens };
+  return gate.admit({ tenant: x.tenant.id, bytes, pull, signal: x.signal, ...asked });
 }
 
 type Memory = EngineMemory["models"][string];
@@ -158,7 +161,12 @@ function bytesOf(x: Exchange, memory: Memory, lengths: readonly number[], maxTok
   return bytes;
 }
 
-function hold(x: Exchange, reservation: Reservation): Reservation {
+/** The engine's first word of an answer says that it has read the prompt: the next one may follow. */
+export function noteStarted(x: Exchange): void {
+  for (const reservation of x.holds) reservation.started();
+}
+
+function hold(x: Exchange, reservation: Admitted): Admitted {
   x.holds.add(reservation);
   return reservation;
 }

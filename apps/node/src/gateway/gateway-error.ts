@@ -2,6 +2,11 @@ import type { Shortfall } from "@helm/admission";
 import { GatewayHeader } from "@helm/contracts";
 import { type EngineError, isEngineError } from "../engine/engine-error";
 
+/** vLLM and the reference engine say 503; one behind a proxy may say 429. */
+export function isOverloadStatus(status: number): boolean {
+  return status === 503 || status === 429;
+}
+
 /** An error as a client sees it: OpenAI's shape, a status, and headers where they help. */
 export class GatewayError extends Error {
   constructor(
@@ -62,6 +67,8 @@ export function fromEngine(error: EngineError): GatewayError {
   const { failure } = error;
   switch (failure.kind) {
     case "http":
+      if (isOverloadStatus(failure.status))
+        return noCapacity("The engine has no room for the request right now.");
       return failure.status < 500 ? relayed(failure.status, failure.body) : engineFailed();
     case "unreachable":
       return noCapacity("No engine can take the request right now.");

@@ -26,6 +26,9 @@ import { watchState } from "./state-metrics";
 import { TenantQuota } from "./tenant-quota";
 import { answerUnreadable } from "./unreadable-request";
 
+/** Connections that may stand in line to be taken: a burst of clients comes at once. */
+const BACKLOG = 4_096;
+
 /** The OpenAI-compatible door of a node. */
 export class GatewayServer {
   private readonly server: Server;
@@ -68,7 +71,7 @@ export class GatewayServer {
   async listen(port: number, host: string): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.server.once("error", reject);
-      this.server.listen(port, host, resolve);
+      this.server.listen({ port, host, backlog: BACKLOG }, resolve);
     });
     return (this.server.address() as AddressInfo).port;
   }

@@ -9,6 +9,7 @@ import { lineOf, noteRead } from "./lines";
 import { chainOf } from "./open-conversation";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { withMaxTokens } from "./route-defaults";
+import { whileOverloaded } from "./while-overloaded";
 
 /** The pilot under way, and how it came by the conversation. */
 export interface PilotLeg {
@@ -38,7 +39,9 @@ export async function openPilotLeg(
   const cameDown = x.conversation?.holder === "target";
   const limits = { signal: x.signal, firstTokenMs: gw.limits.firstTokenMs, idleMs: gw.limits.idleMs };
   const ask = (line: LineKey) =>
-    Leg.open(x.engine.client, endpoint, answerBody(caller, view.pair.pilot, line), limits);
+    whileOverloaded(gw, x, view.pair.pilot, () =>
+      Leg.open(x.engine.client, endpoint, answerBody(caller, view.pair.pilot, line), limits),
+    );
   if (!cameDown) {
     const line = lineOf(gw, x, view, "pilot", chainOf(gw, x, view, count));
     return { leg: await ask(line), cameDown, carried: false, refused: null, stageMs: null, line };

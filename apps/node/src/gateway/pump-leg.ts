@@ -2,6 +2,7 @@ import type { HelmAnswer, TransferReport } from "@helm/contracts";
 import type { Chunk } from "../engine/chunk";
 import type { Leg } from "../escalation/leg";
 import { account, helmAnswer } from "./account";
+import { noteStarted } from "./admit";
 import type { AnswerSink } from "./answer-sink";
 import { helmHeaders, type Outcome } from "./helm-headers";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
@@ -28,6 +29,7 @@ export async function pumpLeg(
   const { leg, held = [], outcome } = pumped;
   x.trace.answersWith(leg);
   await leg.awaitFirstToken();
+  noteStarted(x);
   sink.begin(helmHeaders(outcome(leg.report, false), x.traceId, gw.development));
   const write = (chunk: Chunk) => {
     x.trace.heard(chunk);

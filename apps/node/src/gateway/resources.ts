@@ -1,4 +1,4 @@
-import type { Reservation } from "@helm/admission";
+import type { Admitted } from "@helm/admission";
 import type { FallbackReason, PairReadiness, SnapshotPair, SnapshotRoute } from "@helm/contracts";
 import type { Logger } from "pino";
 import type { Tenant } from "../config/access";
@@ -62,7 +62,7 @@ export const defaultLimits: GatewayLimits = {
   allBodiesBytes: 256 << 20,
   headersMs: 20_000,
   bodyMs: 30_000,
-  admissionMs: 10_000,
+  admissionMs: 120_000,
   reserveMs: 250,
   transferMs: 5_000,
   firstTokenMs: 120_000,
@@ -103,7 +103,7 @@ export interface Exchange {
   signal: AbortSignal;
   engine: ServingEngine;
   /** Given back on every way out. */
-  holds: Set<Reservation>;
+  holds: Set<Admitted>;
   /** Prompts counted so far, by model. */
   counts: Map<string, Promise<PromptCount>>;
   /** Null until the request is known to be routed. */

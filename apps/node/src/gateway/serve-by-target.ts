@@ -13,6 +13,7 @@ import { chainOf, keepConversation } from "./open-conversation";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { routeMaxTokens, withMaxTokens } from "./route-defaults";
+import { whileOverloaded } from "./while-overloaded";
 
 export interface TargetAsk {
   count: PromptCount;
@@ -118,11 +119,11 @@ async function answerNatively(
   const { target } = view.pair;
   const caller = withMaxTokens(x.generation, routeMaxTokens(x, view, ask.count));
   const body = answerBody(caller, target, refused.line);
-  const leg = await Leg.open(x.engine.client, x.generation.endpoint, body, {
-    signal: x.signal,
-    firstTokenMs: gw.limits.firstTokenMs,
-    idleMs: gw.limits.idleMs,
-  });
+  const { firstTokenMs, idleMs } = gw.limits;
+  const limits = { signal: x.signal, firstTokenMs, idleMs };
+  const leg = await whileOverloaded(gw, x, target, () =>
+    Leg.open(x.engine.client, x.generation.endpoint, body, limits),
+  );
   x.trace.leg("target", leg);
   const fallback = ask.fallback || refused.reason !== null;
   const outcome: Outcome = {

@@ -1,13 +1,16 @@
+import { EngineError } from "../engine/engine-error";
 import type { ByteSink } from "../engine/pass-through";
 import { answerBody } from "../escalation/leg-body";
 import { NamedLegFacts } from "../trace/named-leg-facts";
 import { account } from "./account";
-import { admit, admitBound, countPrompt } from "./admit";
+import { admit, admitBound, countPrompt, noteStarted } from "./admit";
 import { boundPrompt } from "./bound-prompt";
+import { isOverloadStatus } from "./gateway-error";
 import { helmHeaders, type Outcome } from "./helm-headers";
 import { nativeLine } from "./lines";
 import type { Exchange, GatewayResources } from "./resources";
 import { roomFor } from "./route-defaults";
+import { whileOverloaded } from "./while-overloaded";
 
 /** The completions endpoint's own default where a body names no max_tokens. */
 const COMPLETION_MAX_TOKENS = 16;
@@ -26,6 +29,8 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
   const sink: ByteSink = {
     start: (answered, contentType, contentLength) => {
       status = answered;
+      if (isOverloadStatus(status))
+        throw new EngineError({ kind: "http", status, body: null }, "the engine has no room yet");
       x.trace.leg("named", leg);
       x.trace.answersWith(leg);
       x.writer.start(status, {
@@ -37,13 +42,17 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
       });
     },
     write: (part) => {
-      firstTokenMs ??= leg.firstToken();
+      if (firstTokenMs === null) {
+        firstTokenMs = leg.firstToken();
+        noteStarted(x);
+      }
       return x.writer.push(part);
     },
     drained: () => x.writer.drained(),
   };
   try {
-    await x.engine.client.pass(endpoint, body, sink, { signal: x.signal, idleMs: gw.limits.firstTokenMs });
+    const limits = { signal: x.signal, idleMs: gw.limits.firstTokenMs };
+    await whileOverloaded(gw, x, model, () => x.engine.client.pass(endpoint, body, sink, limits));
   } catch (error) {
     leg.ended("broken");
     throw error;

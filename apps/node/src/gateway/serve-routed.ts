@@ -6,7 +6,7 @@ import type { Chunk } from "../engine/chunk";
 import { type EngineError, isEngineError } from "../engine/engine-error";
 import type { Leg } from "../escalation/leg";
 import { countTransfer } from "./account";
-import { admit, countPrompt, type PromptCount, tryReserve } from "./admit";
+import { admit, countPrompt, noteStarted, type PromptCount, tryReserve } from "./admit";
 import { openSink } from "./answer-sink";
 import { badRequest, GatewayError } from "./gateway-error";
 import { describeJudgement, type Looked, traceJudgement } from "./judgement";
@@ -173,7 +173,7 @@ async function hold(
   while (!back.complete) {
     const chunk = await leg.next();
     if (chunk === null) break;
-    held.push(chunk);
+    if (held.push(chunk) === 1) noteStarted(x);
     for (const choice of chunk.choices) {
       back.push(choice.index, choiceEvidence(choice), choice.finish_reason ?? null);
     }

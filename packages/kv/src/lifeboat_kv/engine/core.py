@@ -36,7 +36,7 @@ class EngineLimits:
     mapper_budget: int = 1 << 30
     mapper_host_budget: int = 1 << 30
     max_batch: int = 64
-    max_waiting: int = 1024
+    max_waiting: int = 4096
     step_tokens: int = 512
     body: int = 4 << 20
     default_max_tokens: int = 1024

@@ -27,6 +27,8 @@ from .step_loop import Batch
 log = logging.getLogger(__name__)
 
 LAST_WORDS_SECONDS = 5.0
+# Connections that stand in line while a step holds the interpreter; a full line refuses at once on a Unix socket.
+BACKLOG = 4096
 
 
 async def serve(options: EngineOptions) -> int:
@@ -113,14 +115,14 @@ def _device(name: str) -> torch.device:
 async def _bind(runner: web.AppRunner, listen: Listen) -> str:
     """Opens the address; a Unix socket is readable by its owner alone from its first moment."""
     if listen.path is None:
-        site = web.TCPSite(runner, listen.host, listen.port)
+        site = web.TCPSite(runner, listen.host, listen.port, backlog=BACKLOG)
         await site.start()
         port = site._server.sockets[0].getsockname()[1]  # aiohttp has no public way to a chosen port
         return f"{listen.host}:{port}"
     _clear_stale(listen.path)
     before = os.umask(0o177)
     try:
-        await web.UnixSite(runner, str(listen.path)).start()
+        await web.UnixSite(runner, str(listen.path), backlog=BACKLOG).start()
     finally:
         os.umask(before)
     return f"unix:{listen.path}"

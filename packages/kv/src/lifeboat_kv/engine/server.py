@@ -103,6 +103,7 @@ def _model_card(engine: Engine, model: ServedModel) -> dict[str, Any]:
         "weights_sha256": model.facts["weights_sha256"],
         "tokenizer": model.facts["tokenizer"],
         "default_max_tokens": engine.limits.default_max_tokens,
+        "max_batch": engine.limits.max_batch,
     }
 
 
