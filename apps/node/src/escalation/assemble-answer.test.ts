@@ -50,11 +50,13 @@ it("puts tool calls together by their index, growing arguments only", () => {
     call({ index: 0, function: { arguments: ": 1}" } }),
     call({ index: 1, id: "t2", type: "function", function: { name: "go", arguments: "{}" } }),
   ]) as { choices: { message: object }[] };
-  expect(body.choices[0]?.message).toMatchObject({
+  expect(body.choices[0]?.message).toEqual({
+    role: "assistant",
+    refusal: null,
     content: null,
     tool_calls: [
       { id: "t1", type: "function", function: { name: "look", arguments: '{"a": 1}' } },
-      { id: "t2", function: { name: "go", arguments: "{}" } },
+      { id: "t2", type: "function", function: { name: "go", arguments: "{}" } },
     ],
   });
 });

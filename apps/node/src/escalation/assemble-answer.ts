@@ -39,9 +39,16 @@ export class AnswerAssembler {
 function wholeChoice(choice: ChunkChoice): JsonBody {
   const { index, delta, text, logprobs, finish_reason, ...rest } = choice;
   const answer = delta
-    ? { message: { role: "assistant", content: null, refusal: null, ...delta } }
+    ? { message: { role: "assistant", content: null, refusal: null, ...wholeDelta(delta) } }
     : { text: text ?? "" };
   return { index, ...answer, logprobs: logprobs ?? null, finish_reason: finish_reason ?? null, ...rest };
+}
+
+/** Parts of a stream say by their index which tool call they belong to; a whole answer's calls stand in order. */
+function wholeDelta(delta: JsonBody): JsonBody {
+  if (!Array.isArray(delta.tool_calls)) return delta;
+  const calls = delta.tool_calls.map(({ index: _, ...call }: JsonBody) => call);
+  return { ...delta, tool_calls: calls };
 }
 
 function mergeChoice(whole: ChunkChoice, part: ChunkChoice): void {

@@ -32,12 +32,19 @@ export class ResponseWriter {
 
   async drained(): Promise<void> {
     if (this.response.destroyed) throw gone();
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(this.stallMs)]);
+    // A client that leaves while it is waited for drains nothing any more: it only closes.
+    const either = ["drain", "close"].map((event) => once(this.response, event, { signal }));
     try {
-      await once(this.response, "drain", { signal: AbortSignal.timeout(this.stallMs) });
+      await Promise.race(either);
     } catch (cause) {
       this.response.destroy();
       throw gone(cause);
+    } finally {
+      over.abort();
     }
+    if (this.response.destroyed) throw gone();
   }
 
   end(data?: string): void {

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { chat, contentOf, events, GatewayFixture } from "../testing/gateway-fixture";
 import { words } from "../testing/scripted-engine";
@@ -86,4 +88,30 @@ describe("streaming", () => {
       })
       .toBe(true);
   });
+
+  it.each(["explicit", "kept"])(
+    "gives all room back at once when a client leaves that had stopped reading, %s",
+    async (way) => {
+      const page = "x".repeat(1 << 16);
+      on.engine.script = () => ({
+        tokens: Array.from({ length: 400 }, () => ({ text: page, logprob: -0.1 })),
+      });
+      const served = on.gateway.resources.engine();
+      const gates = [...(served?.gates.values() ?? [])];
+      const body = JSON.stringify(chat({ stream: true, ...(way === "explicit" && { model: "target" }) }));
+      const asked = request(`${on.gateway.origin}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${testKey}` },
+      });
+      asked.end(body);
+      const [answer] = (await once(asked, "response")) as [IncomingMessage];
+      answer.pause();
+      // Until what is written fills every buffer on the way, and the gateway waits.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(gates.some((gate) => gate.available < gate.capacity)).toBe(true);
+      asked.destroy();
+      const empty = () => gates.every((gate) => gate.available === gate.capacity);
+      await expect.poll(empty, { timeout: 10_000 }).toBe(true);
+    },
+  );
 });

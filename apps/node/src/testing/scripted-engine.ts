@@ -6,6 +6,8 @@ import type { JsonBody } from "../engine/engine-client";
 export interface Script {
   /** `rival` is the log-probability of the next likeliest token, told where the two likeliest are asked for. */
   tokens: { text: string; logprob: number | null; rival?: number }[];
+  /** An answer that is more than text: given as it is, whole or in these parts. */
+  answer?: { message: JsonBody; deltas: JsonBody[]; finish: string };
   /** What the engine reports of staging or transfer. */
   report?: JsonBody;
   /** Whether the report comes with the first token, or only at the end. */
@@ -126,7 +128,7 @@ export class ScriptedEngine {
       response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     };
     const n = typeof body.n === "number" ? body.n : 1;
-    for (const [at, token] of script.tokens.entries()) {
+    for (const [at, part] of partsOf(script).entries()) {
       if (script.pause) await new Promise((resolve) => setTimeout(resolve, script.pause));
       if (script.dieAfter === at) {
         // What was written must be on its way before the connection breaks.
@@ -134,14 +136,15 @@ export class ScriptedEngine {
         response.destroy();
         return;
       }
-      const last = at === script.tokens.length - 1;
+      const last = at === partsOf(script).length - 1;
       const early =
         at === 0 && script.report && !script.reportLate ? { kv_transfer_params: script.report } : {};
       for (let index = 0; index < n; index++) {
-        send({ choices: [chunkChoice(chat, index, token, last, body)], ...early });
+        send({ choices: [chunkChoice(chat, index, part, last ? finishOf(script) : null, body)], ...early });
       }
     }
-    send({ choices: [], usage: usageOf(script), kv_transfer_params: script.report ?? null });
+    if ((body.stream_options as JsonBody | undefined)?.include_usage === true)
+      send({ choices: [], usage: usageOf(script), kv_transfer_params: script.report ?? null });
     response.end("data: [DONE]\n\n");
   }
 }
@@ -156,18 +159,32 @@ export function words(text: string, logprob: number | null = -0.1): Script["toke
   return text.split(/(?<= )/).map((part) => ({ text: part, logprob }));
 }
 
+/** What a streamed answer is made of: a token, or a part of an answer that is more than text. */
+type Part = Script["tokens"][number] & { delta?: JsonBody };
+
+function partsOf(script: Script): Part[] {
+  return (
+    script.answer?.deltas.map((delta) => ({ text: String(delta.content ?? ""), logprob: -0.1, delta })) ??
+    script.tokens
+  );
+}
+
+function finishOf(script: Script): string {
+  return script.answer?.finish ?? "stop";
+}
+
 function chunkChoice(
   chat: boolean,
   index: number,
-  token: Script["tokens"][number],
-  last: boolean,
+  token: Part,
+  finish: string | null,
   body: JsonBody,
 ): JsonBody {
   const wanted = chat ? body.logprobs === true : typeof body.logprobs === "number";
   const asked = Number(chat ? body.top_logprobs : body.logprobs) || 0;
   const logprobs = !wanted || token.logprob === null ? null : oneLogprob(chat, token, token.logprob, asked);
-  const text = chat ? { delta: { content: token.text } } : { text: token.text };
-  return { index, ...text, logprobs, finish_reason: last ? "stop" : null };
+  const text = chat ? { delta: token.delta ?? { content: token.text } } : { text: token.text };
+  return { index, ...text, logprobs, finish_reason: finish };
 }
 
 function oneLogprob(
@@ -192,8 +209,9 @@ function oneLogprob(
 
 function wholeChoice(chat: boolean, script: Script): JsonBody {
   const text = script.tokens.map((token) => token.text).join("");
-  const answer = chat ? { message: { role: "assistant", content: text } } : { text };
-  return { index: 0, ...answer, logprobs: null, finish_reason: "stop" };
+  const message = script.answer?.message ?? { role: "assistant", content: text };
+  const answer = chat ? { message } : { text };
+  return { index: 0, ...answer, logprobs: null, finish_reason: finishOf(script) };
 }
 
 function usageOf(script: Script): JsonBody {

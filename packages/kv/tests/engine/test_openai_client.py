@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import openai
 import pytest
 
 from .harness import RunningEngine, wait_until
-
-openai = pytest.importorskip("openai")
 
 HELLO = [{"role": "user", "content": "hello"}]
 
 
 @pytest.fixture
-def client(engine: RunningEngine) -> Iterator[object]:
+def client(engine: RunningEngine) -> Iterator[openai.OpenAI]:
     """A client without retries, so that every refusal is seen."""
     with openai.OpenAI(base_url=f"{engine.url}/v1", api_key="none", max_retries=0) as made:
         yield made
