@@ -17,9 +17,11 @@ import { recordStats } from "../traffic/record-stats";
 import { recordTraces } from "../traffic/record-traces";
 import { inTransaction } from "../transaction";
 import { toHelmError } from "../trpc/errors";
-import { readNewestDocuments } from "./newest-documents";
-import { type AckInput, recordAck } from "./record-ack";
+import { AckBook } from "./ack-book";
+import { type NewestDocuments, readNewestDocuments } from "./newest-documents";
+import type { AckInput } from "./record-ack";
 import { recordReadiness } from "./record-readiness";
+import { SharedRead } from "./shared-read";
 
 const ACK_MS = 15_000;
 const AGAIN_MS = 5_000;
@@ -29,8 +31,9 @@ const step = { audited: false, publish: false };
 export function openNodeSockets(services: Services): void {
   const namespace = services.hub.io.of("/nodes");
   authorizeHosts(namespace, services, "node");
+  const desk = openDesk(services);
   namespace.on("connection", (socket) => {
-    const sender = new DocumentSender(services, socket);
+    const sender = new DocumentSender(services, socket, desk);
     socket.data.sender = sender;
     sender.push();
     receive(services, socket, "readiness", NodeReadiness, (ctx, input) => recordReadiness({ ctx, input }));
@@ -40,6 +43,31 @@ export function openNodeSockets(services: Services): void {
   services.hub.pushDocumentsHere = () => {
     for (const socket of namespace.sockets.values())
       (socket.data.sender as DocumentSender | undefined)?.push();
+  };
+}
+
+/** What all nodes' sockets have in common: a change reaches a thousand of them with a few reads and transactions. */
+interface Desk {
+  newest: () => Promise<NewestDocuments | null>;
+  node: (id: string) => Promise<NodeRow | undefined>;
+  acks: AckBook;
+}
+
+type NodeRow = Parameters<typeof signOrders>[1];
+
+function openDesk({ db }: Services): Desk {
+  const documents = new SharedRead(async (keys: "newest"[]) => {
+    const newest = await readNewestDocuments(db);
+    return new Map(keys.map((key) => [key, newest]));
+  });
+  const nodes = new SharedRead<string, NodeRow>(async (ids) => {
+    const rows = await db.host.findMany({ where: { id: { in: ids } } });
+    return new Map(rows.map((row) => [row.id, row]));
+  });
+  return {
+    newest: async () => (await documents.get("newest")) ?? null,
+    node: (id) => nodes.get(id),
+    acks: new AckBook(),
   };
 }
 
@@ -95,6 +123,7 @@ class DocumentSender {
   constructor(
     private readonly services: Services,
     private readonly socket: Socket,
+    private readonly desk: Desk,
   ) {
     const open = () => this.socket.connected;
     const failed = (error: unknown) =>
@@ -114,14 +143,14 @@ class DocumentSender {
   }
 
   private async sendAccess(): Promise<boolean> {
-    const newest = await readNewestDocuments(this.services.db);
+    const newest = await this.desk.newest();
     return newest === null || this.deliver("access-list", "access_list", newest.version, newest.accessList);
   }
 
   /** False where it got no ack and has to go out again. A snapshot never overtakes the access list it was made with. */
   private async sendSnapshot(): Promise<boolean> {
     await this.access.idle();
-    const newest = await readNewestDocuments(this.services.db);
+    const newest = await this.desk.newest();
     return (
       newest === null || this.deliver("snapshot", "routing_snapshot", newest.generation, newest.snapshot)
     );
@@ -129,7 +158,7 @@ class DocumentSender {
 
   private async sendOrders(): Promise<boolean> {
     const { id } = hostContext(this.services, this.socket).actor as { id: string };
-    const node = await this.services.db.host.findUnique({ where: { id } });
+    const node = await this.desk.node(id);
     const orders = node && signOrders(this.services.signer, node);
     return orders ? this.deliver("orders", "node_orders", orders.revision, orders.document) : true;
   }
@@ -153,9 +182,7 @@ class DocumentSender {
       return false;
     }
     if (!ack.data.ok) ctx.log.warn({ event, reason: ack.data.reason }, "a node refused a document");
-    await inTransaction(ctx, step, (inner) =>
-      recordAck({ ctx: inner, input: { kind, sent: number, ack: ack.data } }),
-    );
+    await this.desk.acks.record(ctx, { kind, sent: number, ack: ack.data });
     this.sent.set(event, document.sha256);
     return true;
   }
