@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { duration } from "../preferences/time-words";
 
 const Refusal = z.object({ message: z.string().optional(), code: z.string().optional() });
 
@@ -16,8 +17,10 @@ export async function signIn(email: string, password: string): Promise<string | 
   }
   if (answer.ok) return null;
   if (answer.status === 401) return "That email and password do not belong together.";
-  if (answer.status === 429)
-    return `Too many attempts. Wait ${answer.headers.get("retry-after") ?? "60"} seconds and try again.`;
+  if (answer.status === 429) {
+    const seconds = Number(answer.headers.get("retry-after") ?? 60);
+    return `Too many attempts. Wait ${duration(seconds * 1_000)} and try again.`;
+  }
   if (answer.status >= 500) return "The control plane does not answer. Wait a moment and try again.";
   const refusal = Refusal.safeParse(await answer.json().catch(() => null));
   return (refusal.success && refusal.data.message) || "Signing in failed.";
