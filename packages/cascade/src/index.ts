@@ -2,6 +2,7 @@ export * from "./countable-tokens";
 export * from "./effective";
 export * from "./evidence";
 export * from "./hold-back";
+export * from "./judge/check-calibration";
 export * from "./judge/choose-threshold";
 export * from "./judge/curve";
 export * from "./judge/features";

@@ -61,6 +61,8 @@ export const TraceJudge = z.object({
   escalate: z.boolean(),
   /** What a probability is of: "target would answer differently", or with a verifier "target's answer is better". */
   label: name.nullable(),
+  /** Digest of the table that gave a probability. */
+  table: name.nullish(),
   /** By the features' names. */
   evidence: z.record(z.string().max(80), z.number()),
 });

@@ -1,11 +1,11 @@
 "use client";
 
-import { JUDGE_LABELS } from "@helm/contracts";
+import { JUDGE_LABELS, type JudgeLabel } from "@helm/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
 import { type Outputs, useTRPC } from "../../api/trpc";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
-import { count, percent, share } from "../../ui/numbers";
+import { count, percent, plural, share } from "../../ui/numbers";
 import { TimeAgo } from "../preferences/time";
 import { type ChartLine, LineChart } from "../scores/line-chart";
 import { type CurveRow, curveRows, floorOf } from "./curve-rows";
@@ -76,6 +76,7 @@ function Curve({ found }: { found: Table }) {
       }
       note={
         <>
+          <LiveCheck id={found.id} label={table.label} />
           The probability that “{JUDGE_LABELS[table.label]}”; area under ROC {share(table.held_out.auc)} on
           answers held out by fold. {count(table.n)} labelled answers of {count(table.requests)} independent
           requests
@@ -101,4 +102,21 @@ function figuresOf(row: CurveRow) {
     ["escalates from", row.threshold > 1 ? "never" : row.threshold.toFixed(3)],
   ];
   return { title: `${percent(row.percent / 100)} escalated`, figures };
+}
+
+/** Whether the probability comes true: of kept requests that the target answered too, by chance. */
+function LiveCheck({ id, label }: { id: string; label: JudgeLabel }) {
+  const trpc = useTRPC();
+  const check = useQuery(trpc.judge.check.queryOptions({ id })).data;
+  if (check === undefined) return null;
+  if (check === null)
+    return <>In traffic it was not checked in the last 7 days: no kept request was drawn. </>;
+  const { requests, predicted, observed } = check;
+  return (
+    <>
+      In the traffic of the last 7 days “{JUDGE_LABELS[label]}” came true of {percent(observed.value)} of kept
+      requests ({percent(observed.low)} to {percent(observed.high)}, {plural(requests, "request")} drawn); the
+      judge said {percent(predicted)}.{" "}
+    </>
+  );
 }

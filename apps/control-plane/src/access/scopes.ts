@@ -70,6 +70,7 @@ export const SCOPES: Record<string, Scope> = {
   "judge.list": "viewer",
   "judge.get": "viewer",
   "judge.threshold": "viewer",
+  "judge.check": "viewer",
   "judge.fit": "operator",
   "judge.import": "operator",
   "judge.remove": "operator",

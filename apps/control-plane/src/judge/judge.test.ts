@@ -3,6 +3,8 @@ import { RoutingSnapshot } from "@helm/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { judgeTable, withAnswers } from "../testing/judge";
+import { connectNode, joinNode } from "../testing/node";
+import { traceOf } from "../testing/traces";
 import { joinWorker, registerPair, type TestWorker } from "../testing/worker";
 
 let control: TestControlPlane;
@@ -102,6 +104,52 @@ describe("a judge's tables", () => {
     await expect(control.as("viewer").judge.get({ id: "ffffffffff" })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
+  });
+});
+
+describe("a table's probabilities", () => {
+  it("are held to what the target said to kept requests, of this table alone, each for as many as it was drawn for", async () => {
+    const table = await control.as("operator").judge.import({
+      table: judgeTable(21, undefined, { label: "target_differs" }),
+    });
+    const viewer = control.as("viewer");
+    expect(await viewer.judge.check({ id: table.id })).toBeNull();
+    const node = await joinNode(control, "judged");
+    const { socket } = connectNode(control.url, node.credential);
+    const kept = (score: number, agreed: number, over: { table?: string; propensity?: number } = {}) =>
+      traceOf({
+        pair_id: pairId,
+        kept: "share",
+        judge: {
+          version: "logistic-1",
+          measure: "probability",
+          score,
+          threshold: 0.5,
+          escalate: false,
+          label: null,
+          table: over.table ?? table.sha256,
+          evidence: {},
+        },
+        share: {
+          kind: "kept_also_target",
+          propensity: over.propensity ?? 0.02,
+          positions: { agreed, compared: 10 },
+        },
+      });
+    const traces = [
+      kept(0.1, 10),
+      kept(0.1, 10),
+      kept(0.2, 3, { propensity: 0.01 }),
+      kept(0.9, 0, { table: "a".repeat(64) }),
+    ];
+    expect(await socket.timeout(30_000).emitWithAck("traces", { traces })).toEqual({ ok: true });
+    socket.disconnect();
+    const found = await viewer.judge.check({ id: table.id });
+    expect(found?.requests).toBe(3);
+    expect(found?.predicted).toBeCloseTo(0.15);
+    expect(found?.observed.value).toBeCloseTo(0.5);
+    expect(found?.observed.low).toBeLessThan(0.5);
+    await control.as("operator").judge.remove({ id: table.id });
   });
 });
 

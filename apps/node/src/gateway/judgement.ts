@@ -33,6 +33,7 @@ export function traceJudgement(x: Exchange, { route }: RouteView, judgement: Loo
       threshold,
       escalate,
       label: label && JUDGE_LABELS[label],
+      table: route.judge.table?.sha256 ?? null,
       evidence,
     };
   const { meanLogprob, minLogprob } = effectiveSettings(route, x.tenant);
