@@ -18,6 +18,7 @@ import { Sessions } from "./escalation/sessions";
 import { GatewayServer } from "./gateway/gateway-server";
 import { GatewayMetrics } from "./gateway/metrics";
 import { defaultLimits, type GatewayResources, type RouteView, type RoutingView } from "./gateway/resources";
+import { Shares } from "./gateway/shares";
 import { StatsCollector } from "./gateway/stats";
 import type { NodeHardware } from "./hardware";
 import { ownOrigin } from "./playground/own-origin";
@@ -231,6 +232,7 @@ export class Node {
         development: this.parts.hardware.development,
         outbox: this.traceOutbox,
       }),
+      shares: new Shares(),
       limits: defaultLimits,
       development: this.parts.hardware.development,
       log: this.parts.log.child({ part: "gateway" }),

@@ -20,7 +20,7 @@ export const DECISION_REASONS = {
   FORMAT_BROKEN: "the answer misses the format that the request asks for",
   AGENT: "the caller asked for the target (POST /v1/helm/escalate)",
   SESSION_HELD: "the conversation was escalated before and stays on the target",
-  RETURNED: "the caller asked for the pilot again (POST /v1/helm/return), or the route's hold ended",
+  RETURNED: "the caller asked for the pilot again (POST /v1/helm/return)",
   FORCED_SHARE: "a sure answer, escalated by chance: one of the route's random shares",
   PILOT_REFUSED: "the pilot could not take the request, so the target answered it",
 } as const;

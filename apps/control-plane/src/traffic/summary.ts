@@ -57,7 +57,13 @@ interface Row {
   shortfall_bytes_sum: number;
 }
 
-const UNJUDGED: ReadonlySet<string> = new Set(["STREAM_MODE", "TOOL_LOOP", "AGENT", "SESSION_HELD"]);
+const UNJUDGED: ReadonlySet<string> = new Set([
+  "STREAM_MODE",
+  "TOOL_LOOP",
+  "AGENT",
+  "SESSION_HELD",
+  "RETURNED",
+]);
 const ANSWERED: ReadonlySet<string> = new Set(["kept", "escalated", "direct", "explicit"]);
 
 /** Counters of all nodes over a range, in all, by tenant and by pair. */

@@ -2,15 +2,8 @@ import type { Admission, AdmissionAsk, AdmissionGate, Admitted, Pull } from "@he
 import { EngineError } from "../engine/engine-error";
 import { cacheBytes, type EngineMemory } from "../engine/engine-facts";
 import { admissionRefused, badRequest, noCapacity } from "./gateway-error";
+import type { PromptCount } from "./prompt-count";
 import type { Exchange, GatewayResources } from "./resources";
-
-/** An exact count of the prompt's tokens by the engine that will run it, and the ids where there is one prompt. */
-export interface PromptCount {
-  tokens: number;
-  /** Tokens of each prompt: memory is counted in whole blocks, so that no mean may stand for them. */
-  lengths: readonly number[];
-  ids: readonly number[] | null;
-}
 
 const chatFields = [
   "messages",

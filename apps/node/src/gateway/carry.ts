@@ -8,10 +8,11 @@ import type { LineKey } from "../escalation/leg-body";
 import type { TokenChain } from "../escalation/token-chain";
 import { attemptTransfer } from "../escalation/transfer-attempt";
 import { StageFacts } from "../trace/stage-facts";
-import { type PromptCount, tryReserve } from "./admit";
+import { tryReserve } from "./admit";
 import { lineOf, mappedLine, nativeLine, noteRead, type Side, through } from "./lines";
 import { chainOf } from "./open-conversation";
 import { pairState } from "./pair-state";
+import type { PromptCount } from "./prompt-count";
 import type { Exchange, GatewayResources, PairView, RouteView } from "./resources";
 
 export interface CarryAsk {

@@ -79,6 +79,7 @@ export class GatewayServer {
   /** Takes nothing new, lets what runs end within `graceMs`, then ends it. */
   async close(graceMs: number): Promise<void> {
     this.draining = true;
+    this.gw.shares.close();
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeIdleConnections();
     const timer = setTimeout(() => {

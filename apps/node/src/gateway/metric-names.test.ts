@@ -12,6 +12,7 @@ const NAMES: Record<string, string[]> = {
   helm_transfer_seconds: [],
   helm_prefill_avoided_tokens_total: [],
   helm_lost_prefix_hit_tokens_total: ["pair"],
+  helm_shares_total: ["kind", "result"],
   helm_alarms_total: ["code"],
   helm_judge_score: [],
   helm_judge_mean_logprob: [],

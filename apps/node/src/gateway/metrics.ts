@@ -36,6 +36,11 @@ export class GatewayMetrics {
     "Prompt tokens that a model held under its tenant's own salt and that a mapped line did not find.",
     ["pair"],
   );
+  readonly shares = this.counter(
+    "helm_shares_total",
+    "Requests that chance drew to be answered another way as well, by what became of it.",
+    ["kind", "result"],
+  );
   readonly alarms = this.counter(
     "helm_alarms_total",
     "Things that must not happen: NO_EVIDENCE, a pilot's answer without log-probabilities.",

@@ -2,7 +2,8 @@ import { isEngineError } from "../engine/engine-error";
 import { Conversation } from "../escalation/conversation";
 import type { SessionScope } from "../escalation/sessions";
 import type { TokenChain } from "../escalation/token-chain";
-import { countPrompt, type PromptCount } from "./admit";
+import { countPrompt } from "./admit";
+import type { PromptCount } from "./prompt-count";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 
 export function scopeOf(x: Exchange, view: RouteView): SessionScope {

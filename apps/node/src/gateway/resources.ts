@@ -9,11 +9,12 @@ import type { Sessions } from "../escalation/sessions";
 import type { ServingPath } from "../serving/serving-path";
 import type { TraceBuilder } from "../trace/trace-builder";
 import type { TraceRecorder } from "../trace/trace-recorder";
-import type { PromptCount } from "./admit";
 import type { Generation } from "./generation";
 import type { GatewayMetrics } from "./metrics";
 import type { MetricsAccess } from "./metrics-access";
+import type { PromptCount } from "./prompt-count";
 import type { ResponseWriter } from "./response-writer";
+import type { Shares } from "./shares";
 import type { StatsCollector } from "./stats";
 
 /** A pair as this node can use it now. */
@@ -84,6 +85,7 @@ export interface GatewayResources {
   metricsAccess: MetricsAccess;
   stats: StatsCollector;
   traces: TraceRecorder;
+  shares: Shares;
   limits: GatewayLimits;
   development: boolean;
   log: Logger;

@@ -1,6 +1,6 @@
 import type { JsonBody } from "../engine/engine-client";
-import type { PromptCount } from "./admit";
 import type { Generation } from "./generation";
+import type { PromptCount } from "./prompt-count";
 import type { Exchange, RouteView } from "./resources";
 
 /** A request without max_tokens gets the route's default, as far as the prompt leaves room for it in both models. */

@@ -4,12 +4,14 @@ import type { FallbackReason, HelmAnswer, TransferReport } from "@helm/contracts
 import { type EngineError, isEngineError } from "../engine/engine-error";
 import { Leg } from "../escalation/leg";
 import { answerBody, type LineKey } from "../escalation/leg-body";
-import { admit, type PromptCount } from "./admit";
+import { admit } from "./admit";
 import { type AnswerSink, openSink } from "./answer-sink";
 import { type Carried, carry, noteCarried } from "./carry";
+import { drawEscalated } from "./draw-share";
 import type { Outcome } from "./helm-headers";
 import { lineOf, nativeLine, noteRead } from "./lines";
 import { chainOf, keepConversation } from "./open-conversation";
+import type { PromptCount } from "./prompt-count";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { routeMaxTokens, withMaxTokens } from "./route-defaults";
@@ -96,6 +98,8 @@ async function pumpTransferred(
     });
     noteCarried(gw, x, view, { to: "target", count: ask.count, line, report: leg.report });
     noteAnswered(gw, x, view, ask);
+    if (leg.report?.result === "transferred")
+      drawEscalated(gw, x, view, { count: ask.count, line, forced: ask.reason === "FORCED_SHARE" });
     return "answered";
   } catch (error) {
     if (!mayRetry(error, x, sink)) throw error;
@@ -143,6 +147,8 @@ async function answerNatively(
     });
     noteRead(x, view, "target", chainOf(gw, x, view, ask.count), refused.line);
     noteAnswered(gw, x, view, ask);
+    if (ask.reason === "FORCED_SHARE")
+      drawEscalated(gw, x, view, { count: ask.count, line: refused.line, forced: true });
   } finally {
     leg.cancel();
   }

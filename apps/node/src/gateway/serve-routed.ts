@@ -6,12 +6,14 @@ import type { Chunk } from "../engine/chunk";
 import { type EngineError, isEngineError } from "../engine/engine-error";
 import type { Leg } from "../escalation/leg";
 import { countTransfer } from "./account";
-import { admit, countPrompt, noteStarted, type PromptCount, tryReserve } from "./admit";
+import { admit, countPrompt, noteStarted, tryReserve } from "./admit";
 import { openSink } from "./answer-sink";
+import { drawForced, drawKept } from "./draw-share";
 import { badRequest, GatewayError } from "./gateway-error";
 import { describeJudgement, type Looked, traceJudgement } from "./judgement";
 import { keepConversation } from "./open-conversation";
 import { keptOutcome, notePilotRead, openPilotLeg, type PilotLeg } from "./open-pilot-leg";
+import type { PromptCount } from "./prompt-count";
 import { pumpLeg } from "./pump-leg";
 import type { Exchange, GatewayResources, RouteView } from "./resources";
 import { routeMaxTokens } from "./route-defaults";
@@ -43,15 +45,17 @@ export async function serveRouted(
   gw.metrics.judged(judge);
   x.trace.judged(traceJudgement(x, view, judgement));
   try {
-    let reason: Reason | null = judgement.outcome === "keep" ? judgement.reason : null;
+    const sure = judgement.outcome === "keep" && judgement.reason === "CONFIDENT";
+    const forced = sure && drawForced(gw, view);
+    let reason: Reason | null = judgement.outcome === "keep" && !forced ? judgement.reason : null;
     if (reason === null) {
-      if (await tryReserve(x, target, count, maxTokens, gw.limits.reserveMs)) {
+      if (await tryReserve(x, target, count, maxTokens, forced ? 0 : gw.limits.reserveMs)) {
         leg.cancel();
         if (asked.cameDown) countTransfer(gw, view, keptOutcome(pilot, null, asked), leg.report);
         await escalate(gw, x, view, { count, judgement, judge, pilotMs, pilotRoom: room });
         return;
       }
-      reason = "TARGET_BUSY";
+      reason = forced ? "CONFIDENT" : "TARGET_BUSY";
     }
     const sink = openSink(x.generation, x.writer);
     try {
@@ -66,6 +70,7 @@ export async function serveRouted(
       });
       x.conversation?.pilotAnswered(asked.cameDown);
       keepConversation(gw, x, view, count);
+      if (sure && !forced) drawKept(gw, x, view, { count, line: asked.line });
     } catch (error) {
       // A whole answer leaves at its end, a stream with its first token: until then another model may give it.
       if (!isEngineError(error) || sink.committed || x.signal.aborted) throw error;
@@ -209,7 +214,7 @@ async function escalate(
   await serveByTarget(gw, x, view, {
     count,
     decision: "escalated",
-    reason: judgement.outcome === "escalate" ? judgement.reason : "NO_EVIDENCE",
+    reason: reasonOf(judgement),
     fallback: noEvidence,
     judge,
     pilotMs,
@@ -219,3 +224,9 @@ async function escalate(
 }
 
 /** The nearer of the two bounds is the one that decides. */
+
+/** What the judge would have kept was escalated by chance. */
+function reasonOf(judgement: Looked): Reason {
+  if (judgement.outcome === "keep") return "FORCED_SHARE";
+  return judgement.outcome === "escalate" ? judgement.reason : "NO_EVIDENCE";
+}

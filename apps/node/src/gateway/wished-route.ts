@@ -18,10 +18,17 @@ export function wishedRoute(gw: GatewayResources, x: Exchange, side: Side): Rout
   const found = named ?? routes.find(({ pair }) => pair[side] === model);
   if (found) return found;
   if (!x.engine.models.has(model)) throw modelNotFound(model);
-  const leads = side === "target" ? "escalates to it" : "comes down to it";
-  throw new GatewayError(409, `model_not_${side}`, `${model} is served here, but no route ${leads}.`, {
-    param: "model",
-  });
+  throw side === "target" ? notTarget(model) : notPilot(model);
+}
+
+function notTarget(model: string): GatewayError {
+  const message = `${model} is served here, but no route escalates to it.`;
+  return new GatewayError(409, "model_not_target", message, { param: "model" });
+}
+
+function notPilot(model: string): GatewayError {
+  const message = `${model} is served here, but no route comes down to it.`;
+  return new GatewayError(409, "model_not_pilot", message, { param: "model" });
 }
 
 function hasSession(gw: GatewayResources, x: Exchange, view: RouteView): boolean {

@@ -15,11 +15,27 @@ export interface RealEngine {
   socketPath: string;
   mapperDir: string;
   mapperSha256: string;
+  /** Of the pair the other way round; empty where it was not asked for. */
+  reverseSha256: string;
   engine: ServingEngine;
   supervisor: EngineSupervisor;
   /** The offline decode of prompts, from the same transferred cache or by the target alone. */
   decode(prompts: { id: string; tokens: number[] }[], maxTokens: number, native: boolean): Promise<Decoded[]>;
+  /** How far the two mappers drift over the bundled chats, as it is measured offline; the chats come with it. */
+  drift(chats: number, turns: number): Promise<MeasuredDrift>;
   stop(): Promise<void>;
+}
+
+export interface MeasuredDrift {
+  /** By chat and turn, the tokens that lead from one answer to the next. */
+  chats: number[][][];
+  ends: number[];
+  turns: {
+    turn: number;
+    direction: "up" | "down";
+    retention: number;
+    buckets: Record<string, number | null>;
+  }[];
 }
 
 export interface Decoded {
@@ -43,7 +59,7 @@ export function hasPython(): boolean {
  * The reference engine with copies of the bundled models (a training may be writing the originals) and a mapper fitted
  * just now from the bundled corpus.
  */
-export async function startRealEngine(): Promise<RealEngine> {
+export async function startRealEngine(wanted: { reverse?: boolean } = {}): Promise<RealEngine> {
   const home = locatePython();
   const environment = { ...pythonEnvironment(home), OMP_NUM_THREADS: "1" };
   const folder = await mkdtemp(join(tmpdir(), "helm-engine-"));
@@ -75,14 +91,19 @@ export async function startRealEngine(): Promise<RealEngine> {
   );
   supervisor.start();
   const script = fileURLToPath(new URL("./quick_fit.py", import.meta.url));
-  const fitted = run(home.python, [script, ...folders, mapperDir], { env: environment });
-  const [engine, { stdout }] = await Promise.all([serving, fitted]);
-  const mapperSha256 = stdout.trim();
-  await engine.client.loadMapper(mapperSha256);
+  const fit = async (from: string[]) =>
+    (await run(home.python, [script, ...from, mapperDir], { env: environment })).stdout.trim();
+  const fitted = async () => {
+    const up = await fit(folders);
+    return [up, wanted.reverse ? await fit(folders.toReversed()) : ""] as const;
+  };
+  const [engine, [mapperSha256, reverseSha256]] = await Promise.all([serving, fitted()]);
+  for (const sha256 of [mapperSha256, reverseSha256]) if (sha256) await engine.client.loadMapper(sha256);
   return {
     socketPath,
     mapperDir,
     mapperSha256,
+    reverseSha256,
     engine,
     supervisor,
     decode: async (prompts, maxTokens, native) => {
@@ -113,6 +134,16 @@ export async function startRealEngine(): Promise<RealEngine> {
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Decoded & { type: string })
         .filter((event) => event.type === "decoded");
+    },
+    drift: async (chats, turns) => {
+      const measure = fileURLToPath(new URL("./quick_drift.py", import.meta.url));
+      const mappers = [mapperSha256, reverseSha256].map((sha256) => join(mapperDir, sha256));
+      const { stdout } = await run(
+        home.python,
+        [measure, ...folders, ...mappers, String(chats), String(turns)],
+        { env: environment, maxBuffer: 1 << 26 },
+      );
+      return JSON.parse(stdout.split("\n").findLast(Boolean) ?? "") as MeasuredDrift;
     },
     stop: async () => {
       await supervisor.stop();

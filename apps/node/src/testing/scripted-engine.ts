@@ -184,7 +184,12 @@ function chunkChoice(
   const asked = Number(chat ? body.top_logprobs : body.logprobs) || 0;
   const logprobs = !wanted || token.logprob === null ? null : oneLogprob(chat, token, token.logprob, asked);
   const text = chat ? { delta: token.delta ?? { content: token.text } } : { text: token.text };
-  return { index, ...text, logprobs, finish_reason: finish };
+  const ids = body.return_token_ids === true ? { token_ids: [idOf(token.text)] } : {};
+  return { index, ...text, ...ids, logprobs, finish_reason: finish };
+}
+
+function idOf(text: string): number {
+  return [...text].reduce((sum, letter) => sum * 31 + (letter.codePointAt(0) ?? 0), 7) % 100_003;
 }
 
 function oneLogprob(

@@ -15,6 +15,7 @@ import {
   type PairView,
   type RouteView,
 } from "../gateway/resources";
+import { Shares } from "../gateway/shares";
 import { StatsCollector } from "../gateway/stats";
 import { ServingPath } from "../serving/serving-path";
 import { TraceRecorder } from "../trace/trace-recorder";
@@ -100,6 +101,7 @@ export async function startTestGateway(
       generation: () => 1,
       development: options.development ?? true,
     }),
+    shares: new Shares(),
     limits: { ...defaultLimits, ...options.limits },
     development: options.development ?? true,
     log: pino({ level: "silent" }),
