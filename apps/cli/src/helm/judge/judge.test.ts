@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Server } from "../../server/client";
 import { lifeboat, temporaryFolder } from "../../testing";
 import { readJudgeChoice } from "./choice";
+import { checkLine } from "./show";
 
 const PAIR = ["--source-model", "pilot", "--target-model", "target"];
 
@@ -103,4 +104,10 @@ it("chooses a route's judge: what is not given stays, and what contradicts itsel
     [{ escalationRate: "2" }, held],
   ] as const)
     await expect(choice(raw, now)).rejects.toMatchObject({ exitCode: 2 });
+});
+
+it("says in one line whether the probabilities come true in traffic", () => {
+  expect(checkLine(null)).toMatch(/no kept request was drawn/);
+  const check = { requests: 40, predicted: 0.1, observed: { value: 0.125, low: 0.05, high: 0.25 } };
+  expect(checkLine(check)).toMatch(/12\.5 % \[5\.0 %, 25\.0 %\].*\(40 drawn\), where it said 10\.0 %/);
 });

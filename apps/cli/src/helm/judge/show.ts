@@ -3,7 +3,7 @@ import { chooseThreshold, digestOfTable } from "@helm/cascade";
 import { ExitCode, type JudgeBy, JudgeTable } from "@helm/contracts";
 import type { Context } from "../../context";
 import { Failure, usage } from "../../failure";
-import { requireServer } from "../../server/client";
+import { requireServer, type Server } from "../../server/client";
 import { table as columns, minute } from "../../terminal/style";
 import { numberOf } from "../given";
 import { findPairNamed } from "../retention/find";
@@ -14,7 +14,7 @@ type Raw = Record<string, string | boolean | undefined>;
 /** One table, from a file or from the server: by its id or the beginning of its digest. */
 export async function showJudge(context: Context, given: string, raw: Raw): Promise<void> {
   const by = readBy(raw);
-  const { table, sha256 } = await findTable(context, given);
+  const { table, sha256, check } = await findTable(context, given);
   const chosen = by ? chooseThreshold(table, by) : null;
   if (chosen && !chosen.ok)
     throw new Failure(
@@ -23,7 +23,10 @@ export async function showJudge(context: Context, given: string, raw: Raw): Prom
       `That quality cannot be shown with ${table.requests} labelled requests: the most is ${chosen.reachable.toFixed(3)}.`,
     );
   const threshold = chosen?.threshold ?? null;
-  context.screen.answer({ ...table, sha256, threshold }, () => tableLines(table, sha256, threshold));
+  context.screen.answer({ ...table, sha256, threshold, ...(check === undefined ? {} : { check }) }, () => [
+    ...tableLines(table, sha256, threshold),
+    ...(check === undefined ? [] : ["", checkLine(check)]),
+  ]);
 }
 
 export async function listJudge({ config, screen }: Context, pair: string | undefined): Promise<void> {
@@ -84,12 +87,27 @@ function share(name: string, given: string | boolean): number {
   return value;
 }
 
-async function findTable(context: Context, given: string): Promise<{ table: JudgeTable; sha256: string }> {
+type Check = Awaited<ReturnType<Server["judge"]["check"]["query"]>>;
+
+/** `check` only of a table of the server: whether its probabilities come true in traffic. */
+async function findTable(
+  context: Context,
+  given: string,
+): Promise<{ table: JudgeTable; sha256: string; check?: Check }> {
   if (await stat(given).catch(() => null)) {
     const table = await readTable(given);
     return { table, sha256: digestOfTable(table) };
   }
-  return (await requireServer(context.config)).judge.get.query({ id: given });
+  const server = await requireServer(context.config);
+  const { id, table, sha256 } = await server.judge.get.query({ id: given });
+  return { table, sha256, check: await server.judge.check.query({ id }) };
+}
+
+export function checkLine(check: Check): string {
+  if (!check) return "In the traffic of the last 7 days: not checked, no kept request was drawn.";
+  const { requests, predicted, observed } = check;
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  return `In the traffic of the last 7 days: true of ${percent(observed.value)} [${percent(observed.low)}, ${percent(observed.high)}] of kept requests (${requests} drawn), where it said ${percent(predicted)}.`;
 }
 
 async function readTable(file: string): Promise<JudgeTable> {
