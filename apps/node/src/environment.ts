@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { findCheckout, parseEnvironment } from "@helm/host";
 import { z } from "zod";
+import type { EngineBudgets } from "./engine/engine-supervisor";
 
 const loopback = new Set(["127.0.0.1", "localhost", "::1"]);
 
@@ -9,6 +10,7 @@ export function isLoopback(host: string): boolean {
   return loopback.has(host);
 }
 
+const Bytes = z.coerce.number().int().positive().optional();
 const Environment = z
   .object({
     HELM_CONTROL_URL: z.url().default("http://127.0.0.1:4400"),
@@ -28,6 +30,12 @@ const Environment = z
     HELM_DEVICE: z.enum(["cpu", "cuda", "rocm", "auto"]).default("auto"),
     HELM_ENGINE: z.literal("reference").default("reference"),
     HELM_ENGINE_MODELS: z.string().optional(),
+    /** Bytes that the reference engine may take for each; its own defaults where they are left out. */
+    HELM_ENGINE_KV_BYTES: Bytes,
+    HELM_ENGINE_STAGING_BYTES: Bytes,
+    HELM_ENGINE_MAPPER_BYTES: Bytes,
+    /** How long a request may wait for its turn before it is refused with a number. */
+    HELM_ADMISSION_MS: z.coerce.number().int().min(0).max(600_000).default(120_000),
     HELM_ENGINE_START_MS: z.coerce.number().int().min(1_000).default(180_000),
     HELM_CANARY_MS: z.coerce.number().int().min(0).default(15_000),
     HELM_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
@@ -51,6 +59,8 @@ export interface NodeConfig {
   python: string | undefined;
   device: "cpu" | "cuda" | "rocm" | "auto";
   models: { name: string; folder: string }[];
+  engineBudgets: EngineBudgets;
+  admissionMs: number;
   engineStartMs: number;
   canaryMs: number;
   logLevel: string;
@@ -73,6 +83,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
     python: given.HELM_PYTHON,
     device: given.HELM_DEVICE,
     models: readModels(given.HELM_ENGINE_MODELS ?? bundledModels(checkout)),
+    engineBudgets: {
+      kv: given.HELM_ENGINE_KV_BYTES,
+      staging: given.HELM_ENGINE_STAGING_BYTES,
+      mappers: given.HELM_ENGINE_MAPPER_BYTES,
+    },
+    admissionMs: given.HELM_ADMISSION_MS,
     engineStartMs: given.HELM_ENGINE_START_MS,
     canaryMs: given.HELM_CANARY_MS,
     logLevel: given.HELM_LOG_LEVEL,

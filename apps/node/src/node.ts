@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EngineMemoryReport, NodeReadiness, SnapshotPair } from "@helm/contracts";
+import type { NodeReadiness, SnapshotPair } from "@helm/contracts";
 import { HostClient, type HostIdentity, type Logger, type PythonHome, pythonEnvironment } from "@helm/host";
 import { Configuration } from "./config/configuration";
 import { ControlLink } from "./config/control-link";
@@ -9,7 +9,7 @@ import { DocumentStore } from "./config/document-store";
 import { KeyUse } from "./config/key-use";
 import { PairRoom } from "./config/pair-room";
 import { EngineSupervisor } from "./engine/engine-supervisor";
-import { reportMemory } from "./engine/memory-report";
+import { MemoryWatch } from "./engine/memory-watch";
 import { runModelCanary } from "./engine/model-canary";
 import type { ServingEngine } from "./engine/serving-engine";
 import { isLoopback, type NodeConfig } from "./environment";
@@ -39,7 +39,6 @@ export interface NodeParts {
 const GATEWAY_DRAIN_MS = 5_000;
 const CANARY_LENGTHS = [64, 256, 1024, 4096];
 const MOST_WAITING = 4_096;
-const MEMORY_EVERY_MS = 10_000;
 
 /** Engine, gateway and configuration of one host, from start to stop. */
 export class Node {
@@ -56,8 +55,7 @@ export class Node {
   private engine: EngineSupervisor | null = null;
   private readonly serving: ServingPath;
   private link: ControlLink | null = null;
-  private memory: EngineMemoryReport | null = null;
-  private memoryTimer: NodeJS.Timeout | null = null;
+  private readonly memory: MemoryWatch;
   private socketFolder: string | null = null;
 
   constructor(private readonly parts: NodeParts) {
@@ -86,6 +84,7 @@ export class Node {
       log,
       () => this.link?.sendReadiness(),
     );
+    this.memory = new MemoryWatch(log);
     this.gateway = new GatewayServer(this.resources());
   }
 
@@ -122,13 +121,13 @@ export class Node {
       },
       log,
     );
-    this.memoryTimer = setInterval(() => void this.measure(), MEMORY_EVERY_MS);
+    this.memory.start();
     return port;
   }
 
   async stop(): Promise<void> {
     await this.gateway.close(GATEWAY_DRAIN_MS);
-    if (this.memoryTimer) clearInterval(this.memoryTimer);
+    this.memory.stop();
     await this.link?.close();
     this.serving.close();
     this.pairs.close();
@@ -151,6 +150,7 @@ export class Node {
         mapperDir: this.mapperDir,
         device: hardware.device === "cpu" ? "cpu" : "cuda",
         environment: pythonEnvironment(python),
+        budgets: config.engineBudgets,
         maxWaiting: MOST_WAITING,
         startMs: config.engineStartMs,
       },
@@ -162,17 +162,8 @@ export class Node {
   private engineChanged(engine: ServingEngine | null): void {
     this.sessions.forgetLines();
     this.serving.engineChanged(engine);
-    this.memory = null;
-    if (engine) void this.measure();
+    this.memory.engineChanged(engine);
     this.reconcile();
-  }
-
-  /** Measured now and again, so that a report never waits for its engine. */
-  private async measure(): Promise<void> {
-    const engine = this.engine?.current ?? null;
-    const measured = await engine?.client.memory().catch(() => null);
-    if (engine === (this.engine?.current ?? null))
-      this.memory = measured ? reportMemory(measured, new Date()) : null;
   }
 
   /** Beside the state where its path fits into a socket address, else in a folder of its own that goes with us. */
@@ -208,7 +199,7 @@ export class Node {
       },
       pairs: this.pairs.list(),
       serving: this.serving.report(),
-      memory: this.memory,
+      memory: this.memory.report,
       remarks: this.configuration.remarks,
     };
   }
@@ -233,14 +224,14 @@ export class Node {
         outbox: this.traceOutbox,
       }),
       shares: new Shares(),
-      limits: defaultLimits,
+      limits: { ...defaultLimits, admissionMs: this.parts.config.admissionMs },
       development: this.parts.hardware.development,
       log: this.parts.log.child({ part: "gateway" }),
     };
   }
 
   private routing(): RoutingView {
-    const { configuration, pairs } = this;
+    const { configuration, pairs, memory } = this;
     const viewOf = (pair: SnapshotPair) => ({ pair, readiness: pairs.readiness(pair.id) });
     const reverseOf = (pair: SnapshotPair) => {
       const back = configuration.snapshot?.pairs.find(
@@ -255,7 +246,11 @@ export class Node {
       },
       authenticate: (authorization) =>
         this.playgroundKey.tenantOf(authorization) ?? configuration.authenticate(authorization),
-      helmRefusal: () => (configuration.helmOff ? "HELM_OFF" : verdict === "refused" ? "HW_REFUSED" : null),
+      helmRefusal: () => {
+        if (configuration.helmOff) return "HELM_OFF";
+        if (verdict === "refused") return "HW_REFUSED";
+        return memory.telemetry.allows("routing") ? null : "TELEMETRY_STALE";
+      },
       routes: () => {
         const views = new Map<string, RouteView>();
         for (const route of configuration.snapshot?.routes ?? []) {

@@ -3,3 +3,4 @@ export * from "./clock";
 export * from "./ledger";
 export type { Pull, PullLimits } from "./pull-window";
 export * from "./refusal";
+export * from "./telemetry";

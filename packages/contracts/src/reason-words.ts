@@ -40,6 +40,7 @@ export const FALLBACK_REASONS: Record<FallbackReason, string> = {
   BLOCK_TOO_SMALL: "prompts are too short for a transfer to pay",
   HW_REFUSED: "this host's hardware is refused",
   TENANT_OFF: "the tenant is excluded",
+  TELEMETRY_STALE: "the engine has not told its memory for too long",
   STAGING_GONE: "the staged cache was gone before it was used; it is tried again",
   NO_MEMORY: "there was no memory for it; it is tried again",
   TIMEOUT: "it took too long; it is tried again",

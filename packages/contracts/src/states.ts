@@ -36,6 +36,7 @@ export const FallbackReason = z.enum([
   "BLOCK_TOO_SMALL",
   "HW_REFUSED",
   "TENANT_OFF",
+  "TELEMETRY_STALE",
   "STAGING_GONE",
   "NO_MEMORY",
   "TIMEOUT",

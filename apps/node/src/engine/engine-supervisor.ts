@@ -7,6 +7,13 @@ import { type EngineState, moveEngine } from "./engine-states";
 import { runModelCanary } from "./model-canary";
 import { describeEngine, type ServingEngine } from "./serving-engine";
 
+/** Bytes for each; what is left out is the engine's own default. */
+export interface EngineBudgets {
+  kv?: number;
+  staging?: number;
+  mappers?: number;
+}
+
 export interface EngineSettings {
   python: string;
   /** Served name and folder; the first is the pilot where there are two. */
@@ -14,6 +21,7 @@ export interface EngineSettings {
   socketPath: string;
   mapperDir: string;
   device: string;
+  budgets?: EngineBudgets;
   environment: NodeJS.ProcessEnv;
   maxWaiting: number;
   startMs: number;
@@ -119,6 +127,7 @@ export class EngineSupervisor {
         settings.mapperDir,
         "--device",
         settings.device,
+        ...budgetOptions(settings.budgets),
         "--exit-with-parent",
       ],
       { env: settings.environment },
@@ -164,6 +173,15 @@ export class EngineSupervisor {
   private move(to: EngineState): void {
     this.state = moveEngine(this.state, to);
   }
+}
+
+function budgetOptions({ kv, staging, mappers }: EngineBudgets = {}): string[] {
+  const options: [string, number | undefined][] = [
+    ["--kv-budget-bytes", kv],
+    ["--staging-budget-bytes", staging],
+    ["--mapper-budget-bytes", mappers],
+  ];
+  return options.flatMap(([name, bytes]) => (bytes === undefined ? [] : [name, String(bytes)]));
 }
 
 const levels = new Set(["debug", "info", "warning", "error", "critical"]);

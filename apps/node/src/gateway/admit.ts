@@ -1,7 +1,7 @@
 import type { Admission, AdmissionAsk, AdmissionGate, Admitted, Pull } from "@helm/admission";
 import { EngineError } from "../engine/engine-error";
 import { cacheBytes, type EngineMemory } from "../engine/engine-facts";
-import { admissionRefused, badRequest, noCapacity } from "./gateway-error";
+import { admissionRefused, badRequest, telemetryStale } from "./gateway-error";
 import type { PromptCount } from "./prompt-count";
 import type { Exchange, GatewayResources } from "./resources";
 
@@ -144,7 +144,7 @@ type Memory = EngineMemory["models"][string];
 function doorOf(x: Exchange, model: string): { gate: AdmissionGate; memory: Memory } {
   const gate = x.engine.gates.get(model);
   const memory = x.engine.memory.models[model];
-  if (!gate || !memory) throw noCapacity(`The engine has not measured ${model} yet.`);
+  if (!gate || !memory) throw telemetryStale(model);
   return { gate, memory };
 }
 

@@ -47,6 +47,19 @@ export function noCapacity(message: string, retryAfterS = 2): GatewayError {
   });
 }
 
+/** Without one measurement there is no limit that could be kept. */
+export function telemetryStale(model: string): GatewayError {
+  return new GatewayError(
+    503,
+    "telemetry_stale",
+    `The engine has not told how much memory ${model} may take.`,
+    {
+      type: "overloaded_error",
+      headers: { "retry-after": "2" },
+    },
+  );
+}
+
 /** A refusal with a number, before anything was started. */
 export function admissionRefused(shortfall: Shortfall): GatewayError {
   const detail = { type: "admission_error", helm: shortfall };

@@ -33,6 +33,7 @@ export class ScriptedEngine {
   readonly calls: RecordedCall[] = [];
   script: (body: JsonBody, path: string) => Script = () => ({ tokens: words("hello there friend") });
   budgetBytes = 1 << 20;
+  tellsMemory = true;
   /** A model whose template refuses every conversation. */
   refusesToCount: string | null = null;
   private readonly server: Server;
@@ -76,6 +77,7 @@ export class ScriptedEngine {
     if (path === "/health") return json(response, 200, {});
     if (path === "/v1/models")
       return json(response, 200, { data: this.models.map((id) => ({ id, object: "model" })) });
+    if (path === "/helm/memory" && !this.tellsMemory) return json(response, 500, {});
     if (path === "/helm/memory") return json(response, 200, { models: this.memory() });
     if (path === "/tokenize") return this.tokenize(response, body);
     await this.generate(response, path, body);
