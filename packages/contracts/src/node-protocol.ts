@@ -168,6 +168,8 @@ export const EngineMemoryReport = z.object({
   ),
   staging: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
   mappers: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
+  /** Mappers that the device has no room for and that come back without their file being read. */
+  mappers_host: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
   /** Of the engine's process in main memory, and of the GPU's memory what it allocated. */
   process_bytes: z.number().nullish(),
   device_bytes: z.number().nullish(),

@@ -31,7 +31,8 @@ export function memoryRows(memory: EngineMemoryReport): Row[] {
   });
   return [
     ...models,
-    part("Mappers", memory.mappers),
+    part("Mappers on the device", memory.mappers),
+    part("Mappers in host memory", memory.mappers_host),
     part("Staging", memory.staging),
     { name: "Engine process, main memory", used: memory.process_bytes ?? null, budget: null },
     { name: "GPU memory allocated", used: memory.device_bytes ?? null, budget: null },

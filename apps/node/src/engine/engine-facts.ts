@@ -34,6 +34,7 @@ export const EngineMemory = z.looseObject({
   ),
   staging: Share.nullish(),
   mappers: Share.nullish(),
+  mappers_host: Share.nullish(),
   process_resident_bytes: z.number().nullish(),
   device_allocated_bytes: z.number().nullish(),
 });

@@ -12,6 +12,7 @@ it("hands on what the reference engine measures", () => {
     models: { pilot: { ...least, weights_bytes: 900, kv_used_bytes: 128, kv_cached_bytes: 64 } },
     staging: { used_bytes: 1, budget_bytes: 10, entries: 1 },
     mappers: { used_bytes: 2, budget_bytes: 20 },
+    mappers_host: { used_bytes: 3, budget_bytes: 30 },
     process_resident_bytes: 5000,
     device_allocated_bytes: null,
   });
@@ -22,6 +23,7 @@ it("hands on what the reference engine measures", () => {
     ],
     staging: { used_bytes: 1, budget_bytes: 10 },
     mappers: { used_bytes: 2, budget_bytes: 20 },
+    mappers_host: { used_bytes: 3, budget_bytes: 30 },
     process_bytes: 5000,
     device_bytes: null,
   });
@@ -29,7 +31,13 @@ it("hands on what the reference engine measures", () => {
 
 it("invents nothing that an engine does not measure", () => {
   const report = reportMemory(EngineMemory.parse({ models: { pilot: least } }), at);
-  expect(report).toMatchObject({ staging: null, mappers: null, process_bytes: null, device_bytes: null });
+  expect(report).toMatchObject({
+    staging: null,
+    mappers: null,
+    mappers_host: null,
+    process_bytes: null,
+    device_bytes: null,
+  });
   expect(report.models).toEqual([
     { id: "pilot", weights_bytes: null, kv_used_bytes: null, kv_cached_bytes: null, kv_budget_bytes: 4096 },
   ]);

@@ -14,6 +14,7 @@ export function reportMemory(memory: EngineMemory, at: Date): EngineMemoryReport
     })),
     staging: memory.staging ?? null,
     mappers: memory.mappers ?? null,
+    mappers_host: memory.mappers_host ?? null,
     process_bytes: memory.process_resident_bytes ?? null,
     device_bytes: memory.device_allocated_bytes ?? null,
   };

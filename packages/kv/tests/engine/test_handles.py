@@ -1,4 +1,4 @@
-"""Handles of staged caches: guessed, replayed, foreign, expired or given twice, they bring a fallback only."""
+"""Handles of staged caches: guessed, replayed, foreign, expired or given twice, they bring a fallback."""
 
 from __future__ import annotations
 

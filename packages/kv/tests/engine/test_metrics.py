@@ -116,9 +116,9 @@ def test_a_transfer_counts_as_an_external_hit(
 @pytest.mark.parametrize("tier", ["device", "host"])
 def test_mappers_by_tier(engine: RunningEngine, mapper_sha: str, tier: str) -> None:
     assert engine.client.put(f"/helm/mappers/{mapper_sha}").status_code == 200
-    found, memory = read(engine), engine.client.get("/helm/memory").json()["mappers"]
-    prefix = "" if tier == "device" else "host_"
-    assert found[f'helm_engine_mapper_bytes{{tier="{tier}"}}'] == memory[f"{prefix}used_bytes"]
-    assert found[f'helm_engine_mapper_budget_bytes{{tier="{tier}"}}'] == memory[f"{prefix}budget_bytes"]
+    found, memory = read(engine), engine.client.get("/helm/memory").json()
+    share = memory["mappers" if tier == "device" else "mappers_host"]
+    assert found[f'helm_engine_mapper_bytes{{tier="{tier}"}}'] == share["used_bytes"]
+    assert found[f'helm_engine_mapper_budget_bytes{{tier="{tier}"}}'] == share["budget_bytes"]
     assert found[f'helm_engine_mappers{{tier="{tier}"}}'] >= (tier == "device")
     assert found['helm_engine_mapper_loads_total{source="disk"}'] >= 1

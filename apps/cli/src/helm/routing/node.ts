@@ -104,6 +104,11 @@ function memoryRows(node: Node): string[][] {
       [`${model.id}: weights`, bytes(model.weights_bytes), "-"],
     ]),
     ["mappers", bytes(memory.mappers?.used_bytes), bytes(memory.mappers?.budget_bytes)],
+    [
+      "mappers in host memory",
+      bytes(memory.mappers_host?.used_bytes),
+      bytes(memory.mappers_host?.budget_bytes),
+    ],
     ["staging", bytes(memory.staging?.used_bytes), bytes(memory.staging?.budget_bytes)],
     ["engine process", bytes(memory.process_bytes), "-"],
   ];

@@ -146,12 +146,8 @@ class Engine:
                 "used_bytes": self.staging.used_bytes,
                 "entries": self.staging.count,
             },
-            "mappers": {
-                "budget_bytes": device_tier.budget_bytes,
-                "used_bytes": device_tier.used_bytes,
-                "host_budget_bytes": host_tier.budget_bytes,
-                "host_used_bytes": host_tier.used_bytes,
-            },
+            "mappers": {"budget_bytes": device_tier.budget_bytes, "used_bytes": device_tier.used_bytes},
+            "mappers_host": {"budget_bytes": host_tier.budget_bytes, "used_bytes": host_tier.used_bytes},
             "process_resident_bytes": resident_bytes(),
             "process_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             * (1 if sys.platform == "darwin" else 1024),

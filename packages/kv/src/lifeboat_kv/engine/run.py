@@ -27,7 +27,7 @@ from .step_loop import Batch
 log = logging.getLogger(__name__)
 
 LAST_WORDS_SECONDS = 5.0
-# Connections that stand in line while a step holds the interpreter; a full line refuses at once on a Unix socket.
+# Connections in line while a step holds the interpreter; on a Unix socket a full line refuses at once.
 BACKLOG = 4096
 
 
