@@ -57,7 +57,7 @@ it("tries a canary again that failed for a reason that passes", async () => {
   );
   try {
     room.reconcile(
-      { pairs: [pair] } as unknown as RoutingSnapshot,
+      { routes: [], pairs: [pair] } as unknown as RoutingSnapshot,
       { client, models } as unknown as ServingEngine,
     );
     await vi.waitFor(() => expect(room.readiness("p").state).toBe("READY"), { timeout: 10_000 });

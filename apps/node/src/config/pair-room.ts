@@ -13,6 +13,7 @@ import {
 import { isEngineError } from "../engine/engine-error";
 import type { ServingEngine } from "../engine/serving-engine";
 import { runTransferCanary } from "./canary";
+import { pairsToReady } from "./way-down";
 
 export interface PairRoomSettings {
   mapperDir: string;
@@ -64,7 +65,7 @@ export class PairRoom {
   reconcile(snapshot: RoutingSnapshot | null, engine: ServingEngine | null): void {
     if (engine !== this.engine) this.engineNumber += 1;
     this.engine = engine;
-    const pairs = snapshot?.pairs ?? [];
+    const pairs = snapshot ? pairsToReady(snapshot) : [];
     const wanted = new Set(pairs.map((pair) => pair.id));
     for (const [id, place] of this.places) {
       if (wanted.has(id)) continue;
@@ -79,7 +80,7 @@ export class PairRoom {
   /** Every pair that may be used here shows once more that it can; a READY one stays so until the answer is there. */
   canaryAgain(snapshot: RoutingSnapshot | null): void {
     const { engine } = this;
-    for (const pair of snapshot?.pairs ?? []) {
+    for (const pair of snapshot ? pairsToReady(snapshot) : []) {
       const place = this.places.get(pair.id);
       if (!place || !engine || refusePair(pair, engine, this.settings) !== null) continue;
       place.work.abort();

@@ -9,9 +9,8 @@ import type { TokenChain } from "../escalation/token-chain";
 import { attemptTransfer } from "../escalation/transfer-attempt";
 import { StageFacts } from "../trace/stage-facts";
 import { tryReserve } from "./admit";
-import { lineOf, mappedLine, nativeLine, noteRead, type Side, through } from "./lines";
+import { lineOf, mappedLine, nativeLine, noteRead, refusalOf, type Side, through } from "./lines";
 import { chainOf } from "./open-conversation";
-import { pairState } from "./pair-state";
 import type { PromptCount } from "./prompt-count";
 import type { Exchange, GatewayResources, PairView, RouteView } from "./resources";
 
@@ -127,7 +126,7 @@ function planOf(gw: GatewayResources, x: Exchange, view: RouteView, facts: Facts
   return planTransfer({
     routeRefusal: routeRefusal(
       { helmRefusal: gw.routing.helmRefusal(), tenantEnabled: x.tenant.enabled },
-      pairState(pairView),
+      { pilot: pair.pilot, target: pair.target, refusal: refusalOf(to, pairView) },
     ),
     tenantTransferOff: x.tenant.transfer_off === true,
     switches: x.conversation?.switches ?? 0,

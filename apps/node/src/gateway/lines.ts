@@ -1,3 +1,5 @@
+import type { FallbackReason } from "@helm/contracts";
+import { refusedDownwards } from "../config/way-down";
 import type { LineKey } from "../escalation/leg-body";
 import type { TokenChain } from "../escalation/token-chain";
 import { pairState } from "./pair-state";
@@ -33,15 +35,21 @@ export function lineOf(
 ): LineKey {
   const native = nativeLine(gw, x);
   const pairView = through(view, side);
-  if (!pairView || !mayReadMapped(x, pairView)) return native;
+  if (!pairView || !mayReadMapped(x, side, pairView)) return native;
   const mapped = mappedLine(gw, x, pairView);
   const hit = x.conversation?.expectedHit(view.pair[side], prompt, mapped?.salt ?? null);
   return mapped && hit?.mapped ? mapped : native;
 }
 
-function mayReadMapped(x: Exchange, pairView: PairView): boolean {
+/** What refuses a pair to write a side's cache here. */
+export function refusalOf(side: Side, pairView: PairView): FallbackReason | null {
+  const { refusal } = pairState(pairView);
+  return side === "pilot" ? refusedDownwards(refusal) : refusal;
+}
+
+function mayReadMapped(x: Exchange, side: Side, pairView: PairView): boolean {
   if (x.tenant.transfer_off === true || x.generation.wish === "off") return false;
-  return pairState(pairView).refusal === null;
+  return refusalOf(side, pairView) === null;
 }
 
 /** A side has read the prompt under a line. */

@@ -213,6 +213,15 @@ describe("POST /v1/helm/return", () => {
     return on.gateway.dials.reverse;
   }
 
+  it("comes down also by a pair that one would not escalate by: the pilot need not be better than the target", async () => {
+    reverse().pair.refusal = "NOT_ABOVE_PILOT";
+    await onTheTarget();
+    expect(await helm(conversation(3), RETURN, session)).toMatchObject({
+      reason: "RETURNED",
+      transfer: "transferred",
+    });
+  });
+
   it("falls back where the engine does, and counts it for the reverse pair", async () => {
     on.gateway.dials.reverse = reversePair();
     await onTheTarget();
