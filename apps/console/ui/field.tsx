@@ -1,5 +1,11 @@
 import clsx from "clsx";
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from "react";
 
 const control =
   "w-full min-h-9 rounded-lg border border-line-strong bg-card px-3 text-sm text-ink placeholder:text-ink-soft aria-[invalid=true]:border-bad";
@@ -73,6 +79,27 @@ export function SelectField({
       >
         {children}
       </select>
+    </Labelled>
+  );
+}
+
+export function TextAreaField({
+  label,
+  hint,
+  error,
+  className,
+  ...rest
+}: Described & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const id = useId();
+  return (
+    <Labelled id={id} label={label} hint={hint} error={error}>
+      <textarea
+        {...rest}
+        id={id}
+        className={clsx(control, "py-2", className)}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={describedBy(id, hint, error)}
+      />
     </Labelled>
   );
 }

@@ -11,6 +11,8 @@ export const NAVIGATION: NavigationGroup[] = [
   {
     name: "Serve",
     items: [
+      { href: "/traffic", name: "Traffic" },
+      { href: "/playground", name: "Playground" },
       { href: "/nodes", name: "Nodes and workers", count: "nodes" },
       { href: "/routing", name: "Routing configuration" },
       { href: "/ladders", name: "Ladders" },
@@ -45,6 +47,8 @@ const SECTIONS: Record<string, Crumb[]> = {
   "/pairs": [{ name: "Pairs", href: "/pairs" }],
   "/calibrations": [{ name: "Calibrations", href: "/calibrations" }],
   "/tenants": [{ name: "Tenants", href: "/tenants" }],
+  "/traffic": [{ name: "Traffic", href: "/traffic" }],
+  "/playground": [{ name: "Playground", href: "/playground" }],
   "/nodes": [{ name: "Nodes and workers", href: "/nodes" }],
   "/routing": [{ name: "Routing configuration", href: "/routing" }],
   "/ladders": [{ name: "Ladders", href: "/ladders" }],

@@ -63,6 +63,7 @@ const UNJUDGED: ReadonlySet<string> = new Set([
   "AGENT",
   "SESSION_HELD",
   "RETURNED",
+  "FORCED_SHARE",
 ]);
 const ANSWERED: ReadonlySet<string> = new Set(["kept", "escalated", "direct", "explicit"]);
 

@@ -1,0 +1,8 @@
+import type { Metadata } from "next";
+import { TracePage } from "../../../../features/traffic/trace-page";
+
+export const metadata: Metadata = { title: "Request" };
+
+export default async function Page({ params }: { params: Promise<{ id: string }> }) {
+  return <TracePage id={(await params).id} />;
+}
