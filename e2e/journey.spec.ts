@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { expect, type Page, test } from "@playwright/test";
 import OpenAI from "openai";
 import { type CuttableSocket, cuttableSocket } from "./cuttable-socket";
-import { firstNode, recordedLadder } from "./looked-up";
+import { askedTrace, firstNode, recordedLadder } from "./looked-up";
 import { ADMINISTRATOR, HELM_PAGE, type Made, madeFile, running, sessionFile } from "./product";
 
 const CALIBRATION_MS = 20 * 60_000;
@@ -128,6 +128,7 @@ test("a tenant is enabled and gets a key that is shown once", async () => {
   await expect(page.getByText(`${key.slice(0, 12)}_...`)).toBeVisible();
   made.ladderId = await recordedLadder(page);
   made.nodeId = await firstNode(page);
+  made.traceId = await askedTrace(page);
   writeFileSync(madeFile(), JSON.stringify(made));
 });
 

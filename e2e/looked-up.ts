@@ -28,3 +28,23 @@ export async function firstNode(page: Page): Promise<string> {
     .not.toBe("");
   return id;
 }
+
+/** The trace of one question that is asked in the playground, once its node has sent it. */
+export async function askedTrace(page: Page): Promise<string> {
+  await page.goto("/playground");
+  await expect(async () => {
+    await page.reload();
+    await page.getByLabel("Prompt").fill("Sort: 7 3 9 1");
+    await page.getByLabel("Tokens at most").fill("8");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await expect(page.getByText("Answered.", { exact: true })).toBeVisible({ timeout: 40_000 });
+    await expect(page.getByRole("main").locator('a[href^="/traffic/"]')).toHaveCount(3);
+  }).toPass({ timeout: 180_000 });
+  const routed = page.getByRole("region", { name: "Through the route" });
+  const path = (await routed.locator('a[href^="/traffic/"]').getAttribute("href")) ?? "";
+  await expect(async () => {
+    await page.goto(path);
+    await expect(page.getByRole("heading", { name: "Where the time went" })).toBeVisible({ timeout: 3_000 });
+  }).toPass({ timeout: 60_000 });
+  return path.split("/").at(-1) ?? "";
+}

@@ -51,6 +51,7 @@ export const Made = z.object({
   tenantId: z.string(),
   ladderId: z.string(),
   nodeId: z.string(),
+  traceId: z.string(),
   /** Further pages that are worth a picture. */
   others: z.array(z.object({ name: z.string(), path: z.string() })).default([]),
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, type Page, test } from "@playwright/test";
-import { firstNode, recordedLadder } from "./looked-up";
+import { askedTrace, firstNode, recordedLadder } from "./looked-up";
 import { ADMINISTRATOR, HELM_PAGE, type Made, madeFile, running, sessionFile } from "./product";
 
 /** An administrator, the recorded runs' pages and a tenant: what the pictures are taken of. */
@@ -30,6 +30,7 @@ test("the product is set up and the recorded runs are there", async ({ browser }
     tenantId: last(page.url()),
     ladderId: await recordedLadder(page),
     nodeId: await firstNode(page),
+    traceId: await askedTrace(page),
     others: [
       { name: "pair-below", path: below.pair },
       { name: "pair-control", path: control },

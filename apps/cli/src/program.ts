@@ -16,6 +16,7 @@ import { addPerson } from "./helm/person";
 import { addRetention } from "./helm/retention/command";
 import { addRouting } from "./helm/routing/command";
 import { addToken } from "./helm/token";
+import { addTraffic } from "./helm/traffic/command";
 import { login, logout } from "./server/login";
 import { whoami } from "./server/whoami";
 import { Screen } from "./terminal/screen";
@@ -78,6 +79,7 @@ export function createProgram(finish: (exitCode: number) => void): Command {
   addAccess(helm, verb);
   addRouting(helm, pair, verb);
   addJudge(helm, verb);
+  addTraffic(helm, verb);
   addPerson(helm, verb);
   addToken(helm, verb);
   addAudit(helm, verb);

@@ -2,7 +2,7 @@ import type { Context } from "../context";
 import { usage } from "../failure";
 import { requireServer, type Server } from "../server/client";
 import { table } from "../terminal/style";
-import { flag, numberOf, pick, revisionOf } from "./given";
+import { flag, numberOf, pick, revisionOf, wholeOf } from "./given";
 
 /** Keys as a person writes them, with what the server calls them. */
 const SETTINGS = {
@@ -11,6 +11,9 @@ const SETTINGS = {
   "require-beats-pilot": { field: "requireBeatsPilot", read: flag },
   "helm-off-after": { field: "helmOffAfterS", read: numberOf },
   "refuse-keys-after": { field: "refuseKeysAfterS", read: numberOf },
+  "trace-rate": { field: "traceRate", read: numberOf },
+  "trace-days": { field: "traceDays", read: wholeOf },
+  "trace-text-hours": { field: "traceTextHours", read: wholeOf },
 } as const;
 
 export const SETTING_KEYS = Object.keys(SETTINGS);
@@ -28,6 +31,9 @@ export async function showSetting({ config, screen }: Context): Promise<void> {
         ["require-beats-pilot", setting.requireBeatsPilot ? "yes" : "no"],
         ["helm-off-after", `${setting.helmOffAfterS} s without a word from here`],
         ["refuse-keys-after", `${setting.refuseKeysAfterS} s without a word from here`],
+        ["trace-rate", `${setting.traceRate * 100} % of ordinary requests`],
+        ["trace-days", `${setting.traceDays} days that traces are kept`],
+        ["trace-text-hours", `${setting.traceTextHours} hours that their texts are`],
         ["pairs", `${overview.pairs.eligible} of ${overview.pairs.total} ELIGIBLE`],
         ["tenants", `${overview.tenants.enabled} of ${overview.tenants.total} enabled`],
         ["hardware", overview.hardware.sentence],

@@ -131,6 +131,23 @@ export async function overrideTenant(
   ]);
 }
 
+/** Whether traces of its requests hold prompt and answer, for so many hours; null withdraws and deletes what is kept. */
+export async function setTraceText(
+  { config, screen }: Context,
+  name: string,
+  hours: number | null,
+  given?: number,
+): Promise<void> {
+  const server = await requireServer(config);
+  const { id, revision } = await findTenant(server, name);
+  const tenant = await server.tenant.setTraceText.mutate({ id, hours, revision: given ?? revision });
+  screen.answer({ type: "tenant", tenant }, () => [
+    tenant.traceTextUntil
+      ? `Traces of ${tenant.name} hold prompt and answer until ${tenant.traceTextUntil.toISOString()} (revision ${tenant.revision}).`
+      : `Traces of ${tenant.name} hold no text, and what was kept is deleted (revision ${tenant.revision}).`,
+  ]);
+}
+
 /** Archived, with its keys revoked and its counts kept; `forGood` removes one that never called. */
 export async function removeTenant(
   { config, screen }: Context,

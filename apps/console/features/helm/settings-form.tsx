@@ -13,6 +13,7 @@ import { SETTING_WORDS, type Setting } from "./use-helm-switch";
 
 const HOUR = 3_600;
 const hours = z.coerce.number<number>("A number.").min(2, "At least 2 hours.").max(8_760, "At most a year.");
+const whole = z.coerce.number<number>("A number.").int("A whole number.").min(1, "At least 1.");
 const Form = z
   .object({
     gate: z.coerce.number<number>("A number.").gt(0, "Above 0.").max(1, "At most 1."),
@@ -20,6 +21,9 @@ const Form = z
     requireBeatsPilot: z.enum(["yes", "no"]),
     helmOffAfterS: hours,
     refuseKeysAfterS: hours,
+    tracePercent: z.coerce.number<number>("A number.").min(0, "At least 0.").max(100, "At most 100."),
+    traceDays: whole.max(90, "At most 90 days."),
+    traceTextHours: whole.max(168, "At most a week."),
   })
   .refine(({ helmOffAfterS, refuseKeysAfterS }) => refuseKeysAfterS >= helmOffAfterS, {
     path: ["refuseKeysAfterS"],
@@ -39,6 +43,9 @@ export function SettingsForm({ setting, onDone }: { setting: Setting; onDone: ()
       requireBeatsPilot: row.requireBeatsPilot ? ("yes" as const) : ("no" as const),
       helmOffAfterS: row.helmOffAfterS / HOUR,
       refuseKeysAfterS: row.refuseKeysAfterS / HOUR,
+      tracePercent: Math.round(row.traceRate * 10_000) / 100,
+      traceDays: row.traceDays,
+      traceTextHours: row.traceTextHours,
     }),
     save: (values, revision) => update.mutateAsync({ ...stored(values), revision }),
     onStored: ({ revision }) => {
@@ -82,6 +89,29 @@ export function SettingsForm({ setting, onDone }: { setting: Setting; onDone: ()
           {...register("refuseKeysAfterS")}
         />
       </div>
+      <div className="grid gap-4 sm:grid-cols-3">
+        <TextField
+          label="Traced requests (%)"
+          hint="Of ordinary ones; the others always are."
+          inputMode="decimal"
+          error={errors.tracePercent?.message}
+          {...register("tracePercent")}
+        />
+        <TextField
+          label="Traces kept (days)"
+          hint="Counters are kept longer."
+          inputMode="numeric"
+          error={errors.traceDays?.message}
+          {...register("traceDays")}
+        />
+        <TextField
+          label="Their texts kept (hours)"
+          hint="Of tenants that opted in."
+          inputMode="numeric"
+          error={errors.traceTextHours?.message}
+          {...register("traceTextHours")}
+        />
+      </div>
       <SelectField label="Pairs that do not beat their pilot" {...register("requireBeatsPilot")}>
         <option value="yes">are not used</option>
         <option value="no">are used, too</option>
@@ -104,9 +134,16 @@ export function SettingsForm({ setting, onDone }: { setting: Setting; onDone: ()
   );
 }
 
-function stored({ requireBeatsPilot, helmOffAfterS, refuseKeysAfterS, ...rest }: z.output<typeof Form>) {
+function stored({
+  requireBeatsPilot,
+  helmOffAfterS,
+  refuseKeysAfterS,
+  tracePercent,
+  ...rest
+}: z.output<typeof Form>) {
   return {
     ...rest,
+    traceRate: tracePercent / 100,
     requireBeatsPilot: requireBeatsPilot === "yes",
     helmOffAfterS: Math.round(helmOffAfterS * HOUR),
     refuseKeysAfterS: Math.round(refuseKeysAfterS * HOUR),

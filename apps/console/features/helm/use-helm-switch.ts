@@ -20,6 +20,9 @@ export const SETTING_WORDS: FieldWords = {
     requireBeatsPilot: "Only pairs that beat their pilot",
     helmOffAfterS: "Helm off after",
     refuseKeysAfterS: "Keys refused after",
+    traceRate: "Traces of ordinary requests",
+    traceDays: "Days that traces are kept",
+    traceTextHours: "Hours that their texts are kept",
   },
   show: (field, value) => {
     if (typeof value === "boolean") return value ? "on" : "off";

@@ -98,6 +98,7 @@ export const command = {
   audit: (flags = "") => `${helm("audit list")}${flags}`,
   traffic: (hours: number) => helm(`traffic summary --hours ${hours}`),
   trafficRequests: (hours: number) => helm(`traffic requests --hours ${hours}`),
+  traceText: (tenant: string) => helm("tenant trace-text", tenant, "24"),
   trace: (id: string) => helm("traffic trace", id),
   ask: (route: string, node: string) => helm("playground ask", "PROMPT", "--route", route, "--node", node),
   settings: helm("setting get"),

@@ -14,6 +14,7 @@ import { KeysCard } from "./keys-card";
 import { LeavingCard } from "./leaving-card";
 import { OverridesForm } from "./overrides-form";
 import { TenantSwitch } from "./tenant-switch";
+import { TraceTextCard } from "./trace-text-card";
 import type { Tenant } from "./use-tenants";
 
 export function TenantPage({ id }: { id: string }) {
@@ -61,6 +62,7 @@ function TenantDetail({ tenant }: { tenant: Tenant }) {
         <EffectiveCard tenantId={tenant.id} />
       </div>
       {archived ? null : <FirstRequest />}
+      {archived ? null : <TraceTextCard tenant={tenant} />}
       <LeavingCard tenant={tenant} />
       <Terminal
         commands={[
@@ -69,6 +71,7 @@ function TenantDetail({ tenant }: { tenant: Tenant }) {
           command.setTenant(tenant.name),
           command.createKey(tenant.name),
           command.keys(tenant.name),
+          command.traceText(tenant.name),
         ]}
       />
     </>

@@ -13,6 +13,7 @@ export interface Known {
   registrations: string[];
   audit: string[];
   traces: string[];
+  questions: string[];
   generations: number[];
 }
 
@@ -50,6 +51,7 @@ export async function readKnown(db: Db): Promise<Known> {
     audit: ids(
       await db.$queryRaw<{ id: string }[]>`SELECT id FROM audit_entry ORDER BY md5(id::text) LIMIT 20`,
     ),
+    questions: ids(await db.playgroundRun.findMany({ select: id, orderBy: { createdAt: "desc" }, take: 1 })),
     traces: ids(await db.$queryRaw`SELECT id FROM request_trace ORDER BY md5(id) LIMIT 20`),
     generations: (await db.routingSnapshot.findMany({ select: { generation: true }, take: 20 })).map(
       (row) => row.generation,
@@ -88,6 +90,7 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "setting.preview": () => [{ gate: 0.99 }, { requireBeatsPilot: false }],
   "setting.killSwitchReach": nothing,
   "route.get": nothing,
+  "route.list": nothing,
   "route.preview": ({ busyPair }) => [
     { name: null, newName: "another", pairId: busyPair },
     { name: "helm-auto", window: 32 },
@@ -157,6 +160,7 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
     { hours: 168, tenant: tenants[0], pair: pairs[0] },
     { hours: 168, tenant: tenants[1], reason: "TIMEOUT" },
   ],
+  "playground.get": ({ questions }) => byId(questions),
   "traffic.trace": ({ traces }) => byId(traces),
   "audit.list": ({ audit, runs }) => [
     {},

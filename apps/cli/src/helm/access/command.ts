@@ -1,7 +1,7 @@
 import { ROUTE_NAME_RULE, TENANT_NAME_RULE } from "@helm/contracts";
 import type { Command } from "commander";
 import type { AddVerb } from "../../verb";
-import { optionalRevision } from "../given";
+import { optionalRevision, wholeOf } from "../given";
 import { createKey, listKeys, revokeKey, rotateKey } from "../key";
 import { createRoute, listRoutes, removeRoute, setRoute, showRoute } from "../route";
 import { SETTING_KEYS, setHelm, setKillSwitch, setSetting, showSetting } from "../setting";
@@ -14,6 +14,7 @@ import {
   renameTenant,
   restoreTenant,
   setTenant,
+  setTraceText,
   showTenant,
 } from "../tenant";
 
@@ -64,6 +65,13 @@ function addTenants(helm: Command, verb: AddVerb): void {
   )
     .option(REVISION, SEEN)
     .allowUnknownOption();
+  verb(
+    tenant,
+    "trace-text <name> <hours>",
+    'let traces hold prompt and answer for so many hours; "off" withdraws',
+    (c, [n = "", h = ""], o) =>
+      setTraceText(c, n, h === "off" ? null : wholeOf(h), optionalRevision(o.revision)),
+  ).option(REVISION, SEEN);
   verb(tenant, "remove <name>", "archive it: its keys are revoked, its counts stay", (c, [n = ""], o) =>
     removeTenant(c, n, { forGood: o.forGood === true, revision: optionalRevision(o.revision) }),
   )

@@ -1,0 +1,67 @@
+import type { Context } from "../../context";
+import { requireServer, type Server } from "../../server/client";
+import { printable, table } from "../../terminal/style";
+
+type Trace = Awaited<ReturnType<Server["traffic"]["trace"]["query"]>>;
+
+/** One request in full; with `withText` what was said, which leaves a row in the audit. */
+export async function showTrace({ config, screen }: Context, id: string, withText: boolean): Promise<void> {
+  const server = await requireServer(config);
+  const row = await server.traffic.trace.query({ id });
+  const text = withText ? await server.traffic.text.mutate({ id }) : null;
+  screen.answer({ type: "trace", ...row, text }, () => [
+    ...table(["figure", "value"], facts(row)).slice(1),
+    "",
+    ...table(
+      ["leg", "model", "from", "first token", "to", "tokens", "end"],
+      row.trace.legs.map((leg) => [
+        `${leg.role}${leg.answered ? " (answered)" : ""}`,
+        leg.model,
+        ms(leg.started_ms),
+        ms(leg.first_token_ms),
+        ms(leg.ended_ms),
+        `${leg.prompt_tokens ?? "?"} in, ${leg.completion_tokens ?? "?"} out`,
+        leg.ended_by ?? "",
+      ]),
+    ),
+    ...(text ? ["", "prompt", printable(text.prompt), "", "answer", printable(text.answer ?? "")] : []),
+    ...(row.hasText && !text
+      ? ["", "Prompt and answer are kept: add --text (it is written into the audit)."]
+      : []),
+  ]);
+}
+
+function facts(row: Trace): string[][] {
+  const { trace } = row;
+  const { judge, steps, tokens, share } = trace;
+  return [
+    ["at", row.at.toISOString()],
+    ["tenant", row.tenant.name],
+    ["node", row.node?.name ?? row.nodeId],
+    ["route, pair", `${trace.route ?? "none"}, ${row.pair?.name ?? "none"}`],
+    ["decision", `${trace.decision ?? "none"}${trace.reason ? ` (${trace.reason})` : ""}`],
+    ["status", `${trace.status}${trace.error_code ? ` ${trace.error_code}` : ""}`],
+    ["answered by", trace.served_by ?? "nobody"],
+    ["transfer", `${trace.transfer ?? "none"}${tokens.moved === null ? "" : `, ${tokens.moved} tokens`}`],
+    ...(judge ? [["judge", `${judge.version}: ${judge.score} against ${judge.threshold}`]] : []),
+    ...(steps
+      ? [
+          [
+            "steps",
+            `stage ${ms(steps.stage_ms)}, map ${ms(steps.map_ms)}, install ${ms(steps.install_ms)}, tail ${ms(steps.tail_ms)}`,
+          ],
+        ]
+      : []),
+    ...(share ? [["random share", `${share.kind}, probability ${share.propensity}`]] : []),
+    [
+      "queue, first token, in all",
+      `${ms(trace.queue_ms)}, ${ms(trace.first_token_ms)}, ${ms(trace.total_ms)}`,
+    ],
+    ["sampled because", `${trace.kept}, probability ${trace.propensity}`],
+    ["kept until", row.expiresAt.toISOString()],
+  ];
+}
+
+function ms(value: number | null): string {
+  return value === null ? "-" : `${value} ms`;
+}
