@@ -269,3 +269,20 @@ describe("the number that a refusal names", () => {
     expect([one, both]).toEqual([2_000, 4_000]);
   });
 });
+
+describe("a promise that was a little too early", () => {
+  it("is kept: whoever brings its ticket back waits for as long as the ticket is good", async () => {
+    const clock = new VirtualClock();
+    const gate = new AdmissionGate(100, 10, clock);
+    const running = await gate.admit({ tenant: "a", bytes: 100, deadlineMs: 0 });
+    const refused = await gate.admit({ tenant: "b", bytes: 80, deadlineMs: 0 });
+    if (refused.outcome !== "refused" || running.outcome !== "admitted")
+      throw new Error("one runs, one is refused");
+    const { ticket, retry_after_ms } = refused.shortfall;
+    clock.pass(retry_after_ms);
+    const again = gate.admit({ tenant: "b", bytes: 80, deadlineMs: 100, ticket });
+    clock.pass(20_000);
+    running.reservation.release();
+    expect((await again).outcome).toBe("admitted");
+  });
+});

@@ -203,7 +203,9 @@ export class AdmissionGate {
       if (ask.deadlineMs <= 0) return this.turnAway(entry);
       if (this.room.size > this.maxWaiting) this.turnAway(this.room.givesWayTo(tenant) ?? entry);
       if (settled) return;
-      cancel = this.clock.after(ask.deadlineMs, () => this.turnAway(entry));
+      // A number is a likely one: who was told to come back by then is not sent away for coming a little too early.
+      const promisedMs = ticket === null ? 0 : ticket.goodUntil - this.clock.now();
+      cancel = this.clock.after(Math.max(ask.deadlineMs, promisedMs), () => this.turnAway(entry));
       ask.signal?.addEventListener("abort", leave, { once: true });
     });
   }

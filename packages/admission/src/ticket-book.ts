@@ -8,6 +8,8 @@ export interface Ticket {
   readonly bytes: number;
   readonly turn: number;
   readonly order: number;
+  /** On the gate's clock: whoever brings it back may wait until then at least. */
+  readonly goodUntil: number;
   /** Its bytes are kept free once its turn has come; without that only its turn is kept. */
   readonly holds: boolean;
 }
@@ -55,15 +57,17 @@ export class TicketBook {
   }
 
   /** Null where too many are out. */
-  issue(place: Omit<Ticket, "id" | "holds">, retryAfterMs: number): Ticket | null {
+  issue(place: Omit<Ticket, "id" | "holds" | "goodUntil">, retryAfterMs: number): Ticket | null {
     const purse = this.purses.get(place.tenant) ?? { out: 0, holding: 0, trust: FIRST_TRUST };
     if (this.tickets.size >= this.limits.most || purse.out >= this.limits.mostOfTenant) return null;
     const holds = purse.holding < purse.trust;
-    const ticket = { ...place, id: randomBytes(16).toString("base64url"), holds };
+    const lifeMs = retryAfterMs + TICKET_GRACE_MS;
+    const goodUntil = this.clock.now() + lifeMs;
+    const ticket = { ...place, id: randomBytes(16).toString("base64url"), holds, goodUntil };
     purse.out += 1;
     if (holds) purse.holding += 1;
     this.purses.set(place.tenant, purse);
-    const cancel = this.clock.after(retryAfterMs + TICKET_GRACE_MS, () => {
+    const cancel = this.clock.after(lifeMs, () => {
       this.take(ticket, -1);
       this.onLapse(ticket);
     });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findCheckout, locatePython, pythonEnvironment } from "@helm/host";
 import pino from "pino";
-import { EngineSupervisor } from "../engine/engine-supervisor";
+import { type EngineBudgets, EngineSupervisor } from "../engine/engine-supervisor";
 import type { ServingEngine } from "../engine/serving-engine";
 
 const run = promisify(execFile);
@@ -59,7 +59,9 @@ export function hasPython(): boolean {
  * The reference engine with copies of the bundled models (a training may be writing the originals) and a mapper fitted
  * just now from the bundled corpus.
  */
-export async function startRealEngine(wanted: { reverse?: boolean } = {}): Promise<RealEngine> {
+export async function startRealEngine(
+  wanted: { reverse?: boolean; budgets?: EngineBudgets } = {},
+): Promise<RealEngine> {
   const home = locatePython();
   const environment = { ...pythonEnvironment(home), OMP_NUM_THREADS: "1" };
   const folder = await mkdtemp(join(tmpdir(), "helm-engine-"));
@@ -82,6 +84,7 @@ export async function startRealEngine(wanted: { reverse?: boolean } = {}): Promi
       socketPath,
       mapperDir,
       device: "cpu",
+      budgets: wanted.budgets,
       environment,
       maxWaiting: 256,
       startMs: 220_000,

@@ -57,7 +57,8 @@ export class World {
       tenant,
       bytes,
       abort,
-      deadlineAt: this.clock.now() + deadlineMs,
+      // With a ticket it may wait for as long as that is good: a minute at most.
+      deadlineAt: this.clock.now() + Math.max(deadlineMs, ticket === undefined ? 0 : 60_000),
       outcome: null,
       reservation: null,
       pilot,

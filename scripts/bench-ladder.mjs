@@ -1,0 +1,121 @@
+// Admission on the running product: a ladder of clients, a burst beside the engine itself, mixed traffic, a budget too small.
+// Usage: npm run bench:ladder -- [--write] [--quick]
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { besideEngine, wordsOf } from "./bench/ladder/beside-engine.mjs";
+import { climb } from "./bench/ladder/climb.mjs";
+import { readMemory, takeGolden } from "./bench/ladder/engine.mjs";
+import { burst, Door, sustain } from "./bench/ladder/load.mjs";
+import { aimsOf, pageOf, TARGETS, textOf } from "./bench/ladder/page.mjs";
+import { bringUp } from "./bench/ladder/serving-product.mjs";
+import { shortBudget } from "./bench/ladder/short-budget.mjs";
+import { longPrompt, someTasks } from "./demo/prompts.mjs";
+import { ensureBuilt, ensureInstalled } from "./lib/ensure-all.mjs";
+import { ROOT } from "./lib/paths.mjs";
+import { main, Sorry } from "./lib/sorry.mjs";
+
+const args = process.argv.slice(2);
+/** Whether it runs at all; its figures say nothing of the aims. */
+const quick = args.includes("--quick");
+const CLIENTS = quick ? 128 : 2_048;
+const ROUNDS = quick ? 2 : 4;
+const MAX_TOKENS = 16;
+const SUSTAIN = { clients: 64, seconds: quick ? 3 : 15 };
+const LONG = { characters: 6_000, maxTokens: 400 };
+/** Tokens for each model in the part with the small budget: one long request and a half. */
+const SHORT_BUDGET_TOKENS = 3_000;
+const say = (line) => process.stderr.write(`  ${line}\n`);
+const section = (line) => process.stderr.write(`\n${line}\n`);
+
+await main(async () => {
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"])
+    process.once(signal, () => stopping.abort(new Sorry("Interrupted. Nothing was written.")));
+  await quietly(async () => {
+    await ensureInstalled();
+    await ensureBuilt({ console: false });
+  });
+  const folder = mkdtempSync(join(tmpdir(), "helm-ladder-"));
+  const measured = { load: { before: loadavg()[0], after: 0 }, clients: CLIENTS, maxTokens: MAX_TOKENS };
+  section("Targets, written down before the run");
+  for (const { what, target } of TARGETS) say(`${what}: ${target}`);
+  try {
+    await onProduct(join(folder, "a"), {}, stopping.signal, (up) => onWideBudget(up, measured));
+    const { kv_bytes_per_token: pilot } = measured.memory.models.pilot;
+    const both = pilot + measured.memory.models.target.kv_bytes_per_token;
+    const env = { HELM_ENGINE_KV_BYTES: String(SHORT_BUDGET_TOKENS * both), HELM_ADMISSION_MS: "500" };
+    await onProduct(join(folder, "b"), env, stopping.signal, (up) => onShortBudget(up, measured));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  measured.load.after = loadavg()[0];
+  const aims = aimsOf(measured);
+  process.stdout.write(textOf(aims));
+  if (args.includes("--write") && !quick)
+    writeFileSync(join(ROOT, "docs/results/ladder.md"), pageOf(measured, aims));
+  if (quick) say("A quick run: that it goes through is all it says.");
+  else if (aims.some(({ met }) => !met)) process.exitCode = 3;
+});
+
+/** Standard output is the report's alone. */
+async function quietly(work) {
+  const { write } = process.stdout;
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  await work();
+  process.stdout.write = write;
+}
+
+async function onProduct(stateDir, env, signal, work) {
+  section("Bringing the product up");
+  const up = await bringUp(stateDir, { onLine: say, signal, env });
+  const doors = {
+    gateway: new Door({ origin: up.gateway, key: up.key }),
+    engine: new Door({ socketPath: up.socketPath }),
+  };
+  try {
+    await work({ ...up, doors });
+  } finally {
+    for (const door of Object.values(doors)) await door.close();
+    await up.product.stop();
+  }
+}
+
+async function onWideBudget({ doors, gateway, key, pids, socketPath }, measured) {
+  const prompts = someTasks(8).map(({ prompt }) => prompt);
+  const golden = await takeGolden(doors.engine, ["pilot", "target"], prompts, MAX_TOKENS);
+  const load = { model: "pilot", prompts, golden, maxTokens: MAX_TOKENS, clients: CLIENTS };
+  measured.memory = await readMemory(socketPath);
+
+  section(`lifeboat helm ladder to ${CLIENTS} clients, the pilot named`);
+  measured.ladder = await climb({ gateway, key, to: CLIENTS, maxTokens: MAX_TOKENS, say });
+  section(`${CLIENTS} clients at once, through the gateway and straight to the engine, by turns`);
+  measured.beside = await besideEngine(doors, pids, { load, rounds: ROUNDS, say });
+  section(`${CLIENTS} clients at once through helm-auto`);
+  measured.auto = await burst(doors.gateway, { ...load, model: "helm-auto" });
+  say(`${measured.auto.correct} correct, ${measured.auto.rate.toFixed(1)}/s${wordsOf(measured.auto)}`);
+  section("Short requests all the time, and with long ones among them");
+  measured.short = await sustain(doors.gateway, { ...load, ...SUSTAIN });
+  const long = longPrompt(LONG.characters);
+  const texts = await takeGolden(doors.engine, ["pilot"], [long], MAX_TOKENS);
+  const mixed = { prompts: [...prompts, long], golden: { pilot: [...golden.pilot, ...texts.pilot] } };
+  measured.mixed = await sustain(doors.gateway, { ...load, ...SUSTAIN, ...mixed });
+  for (const name of ["short", "mixed"])
+    say(`${name}: ${measured[name].rate.toFixed(1)}/s${wordsOf(measured[name])}`);
+  measured.memoryAfter = await readMemory(socketPath);
+}
+
+async function onShortBudget({ doors, socketPath }, measured) {
+  section("A budget too small for two long requests");
+  const prompts = someTasks(8).map(({ prompt }) => prompt);
+  const golden = await takeGolden(doors.engine, ["pilot"], prompts, MAX_TOKENS);
+  const long = { messages: longPrompt(LONG.characters), maxTokens: LONG.maxTokens };
+  const { models } = await readMemory(socketPath);
+  const seconds = quick ? 5 : 30;
+  const load = { model: "pilot", prompts, golden, maxTokens: MAX_TOKENS, long, seconds, shorts: 8 };
+  measured.tight = { budget: models.pilot.kv_budget_bytes, ...(await shortBudget(doors.gateway, load)) };
+  const { shorts, longs } = measured.tight;
+  say(
+    `short: ${shorts.correct} correct; long: ${longs.completed} answered, ${longs.refusals.length} refused with a number`,
+  );
+}
