@@ -3,6 +3,7 @@ import Link from "next/link";
 import { Badge } from "../../ui/badge";
 import { Card, Facts } from "../../ui/card";
 import { count, milliseconds } from "../../ui/numbers";
+import { SaidText } from "../../ui/said-text";
 import { Loading } from "../../ui/states";
 import { reasonWords } from "../traffic/traffic-words";
 
@@ -49,9 +50,10 @@ function Answered({ answer }: { answer: PlaygroundAnswer }) {
         </p>
       ) : null}
       {answer.text || !answer.error ? (
-        <pre className="max-h-80 min-h-12 overflow-auto rounded-lg bg-panel p-3 font-mono text-[0.8125rem] [overflow-wrap:anywhere] whitespace-pre-wrap">
-          {answer.text || "(an empty answer)"}
-        </pre>
+        <SaidText
+          label={`Answer: ${SIDE_WORDS[answer.side].title}`}
+          text={answer.text || "(an empty answer)"}
+        />
       ) : null}
       {answer.cut ? <p className="mt-1 text-[0.8125rem] text-ink-soft">The answer is cut here.</p> : null}
       <div className="mt-2">

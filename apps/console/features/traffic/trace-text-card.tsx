@@ -5,6 +5,7 @@ import { tellProblem } from "../../api/tell";
 import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
+import { SaidText } from "../../ui/said-text";
 import { useBlocked } from "../session/use-session";
 import type { Trace } from "./use-traffic";
 
@@ -53,9 +54,7 @@ function Said({ name, text }: { name: string; text: string }) {
   return (
     <div className="min-w-0">
       <h3 className="mb-1 font-medium">{name}</h3>
-      <pre className="max-h-96 overflow-auto rounded-lg bg-panel p-3 font-mono text-[0.8125rem] [overflow-wrap:anywhere] whitespace-pre-wrap">
-        {text}
-      </pre>
+      <SaidText label={name} text={text} />
     </div>
   );
 }
