@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifeboat_kv.engine.sequence import DoneEvent, FailedEvent, Request, SamplingOptions, SequenceState
-from lifeboat_kv.engine.slots import SlotGate
+from lifeboat_kv.engine.slots import PATIENCE_STEPS, SlotGate
 from lifeboat_kv.engine.waiting_line import LOOK_AHEAD, MOST_PASSES, WaitingLine
 
 from .traffic import BLOCKS, Traffic
@@ -43,6 +43,18 @@ class TestSlots:
                 gate.taken(running)
             assert running <= most
         assert gate.admits(0, most), "an empty house is always open"
+
+    def test_one_free_place_is_not_withheld_for_long(self) -> None:
+        """Sixty-three long answers must not keep a short question out until eight of them are over."""
+        gate = SlotGate(64)
+        gate.taken(64)
+        for _ in range(PATIENCE_STEPS):
+            assert not gate.admits(63, 1)
+            gate.stepped(63, waiting=1)
+        assert gate.admits(63, 1)
+        gate.taken(64)
+        gate.stepped(63, waiting=1)
+        assert not gate.admits(63, 1)
 
 
 class TestWaitingLine:
@@ -172,6 +184,22 @@ class TestProgress:
         assert isinstance(traffic.events["1"][-1], FailedEvent)
         traffic.run(100)
         assert isinstance(traffic.events["0"][-1], DoneEvent)
+
+    def test_a_short_question_gets_its_place_beside_long_answers(self) -> None:
+        traffic = Traffic(max_batch=8)
+        traffic.scheduler._gate.spare = 8
+        for number in range(7):
+            traffic.submit(number, 2, 75, letter=65 + number)
+        traffic.submit(7, 2, 3, letter=90)
+        traffic.run(3)
+        assert len(traffic.scheduler.running) == 8
+        traffic.submit(8, 2, 3, letter=91)
+        steps = 0
+        while not traffic.tokens(8):
+            traffic.run(1)
+            steps += 1
+        # Its place was free after a few steps; that it waited at all is the hysteresis.
+        assert PATIENCE_STEPS < steps < PATIENCE_STEPS + 8
 
     def test_a_full_house_decodes_alone_until_a_share_of_it_is_free(self) -> None:
         """Were each place filled at once, most steps would carry a prompt for as long as anybody waits."""

@@ -107,6 +107,7 @@ class Scheduler:
         """
         moved = self._run(plan_step(self.running, self.step_tokens))
         moved = self._map_slice() or moved
+        self._gate.stepped(len(self.running), len(self.waiting))
         return self._fill_slots() or moved
 
     def _run(self, batch: Batch) -> bool:
