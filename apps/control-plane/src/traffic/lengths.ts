@@ -43,7 +43,7 @@ export async function readLengths({
   const rows =
     input.tenant === undefined
       ? await ctx.db.$queryRaw<Row[]>`
-          SELECT "from_tokens", "transfer" = 'transferred' AS moved, sum("requests")::float8 AS requests,
+          SELECT "from_tokens", "transfer" = 'transferred' AS moved, sum("requests"::float8) AS requests,
             sum("first_token_ms_sum") AS sum, sum("first_token_ms_squares") AS squares
           FROM "escalation_length" WHERE "bucket" >= ${hourOf(span.since)} ${narrow({ pair: input.pair })}
           GROUP BY 1, 2 ORDER BY 1`

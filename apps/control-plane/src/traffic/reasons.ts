@@ -30,7 +30,7 @@ export async function readReasons({
   const rows = await ctx.db.$queryRaw<{ reason: string; kind: Kind; requests: number; shortfall: number }[]>`
     SELECT "reason", CASE WHEN "decision" = 'refused' THEN 'refusal' WHEN "decision" = 'failed' THEN 'failure'
         WHEN "transfer" = 'fallback' THEN 'fallback' ELSE 'decision' END AS kind,
-      sum("requests")::float8 AS requests, sum("shortfall_bytes_sum") AS shortfall
+      sum("requests"::float8) AS requests, sum("shortfall_bytes_sum") AS shortfall
     FROM ${statsIn(input, span)} WHERE "reason" <> '' GROUP BY 1, 2 ORDER BY 3 DESC, 1`;
   const totals = new Map<Kind, number>();
   for (const { kind, requests } of rows) totals.set(kind, (totals.get(kind) ?? 0) + requests);

@@ -38,14 +38,15 @@ export async function readSeries({ ctx, input }: Call<TrafficRange>): Promise<z.
   const stepS = stepOf(input.hours);
   const rows = await ctx.db.$queryRaw<(Omit<Point, "at"> & { at: number })[]>`
     SELECT (floor(extract(epoch FROM "bucket") / ${stepS}) * ${stepS})::float8 AS at,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'kept'), 0)::float8 AS pilot,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'escalated' AND "transfer" = 'transferred'), 0)::float8 AS transferred,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'escalated' AND "transfer" <> 'transferred'), 0)::float8 AS prefilled,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'direct'), 0)::float8 AS direct,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'explicit'), 0)::float8 AS explicit,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'refused'), 0)::float8 AS refused,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'failed'), 0)::float8 AS failed
-    FROM ${statsIn(input, span)} GROUP BY 1`;
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'kept'), 0) AS pilot,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'escalated' AND "transfer" = 'transferred'), 0) AS transferred,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'escalated' AND "transfer" <> 'transferred'), 0) AS prefilled,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'direct'), 0) AS direct,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'explicit'), 0) AS explicit,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'refused'), 0) AS refused,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'failed'), 0) AS failed
+    FROM (SELECT "bucket", "decision", "transfer", sum("requests"::float8) AS "requests"
+      FROM ${statsIn(input, span)} GROUP BY 1, 2, 3) AS "ways" GROUP BY 1`;
   const found = new Map(rows.map((row) => [row.at, row]));
   const points: Point[] = [];
   const first = Math.floor(span.since.getTime() / 1_000 / stepS) * stepS;

@@ -103,11 +103,12 @@ export async function summariseTraffic({
 }
 
 async function readRows(ctx: Context, range: TrafficRange, span: Span): Promise<Row[]> {
-  const sums = Prisma.sql`"tenant_id", "pair_id", "decision", "reason", "transfer", sum("requests")::float8 AS requests,
-    sum("tokens_moved")::float8 AS tokens_moved, sum("first_token_ms_sum") AS first_token_ms_sum,
+  const sums = Prisma.sql`"tenant_id", "pair_id", "decision", "reason", "transfer", sum("requests"::float8) AS requests,
+    sum("tokens_moved"::float8) AS tokens_moved, sum("first_token_ms_sum") AS first_token_ms_sum,
     sum("shortfall_bytes_sum") AS shortfall_bytes_sum`;
   const where = narrow(range);
-  // Each table by itself first: what the database knows of how many ways there are it knows of a table.
+  // Each table by itself first: what the database knows of how many ways there are it knows of a table. Of bigint it would
+  // make sums of numeric, which take twice as long.
   return ctx.db.$queryRaw<Row[]>`
     SELECT ${sums} FROM (
       SELECT ${sums} FROM "request_stat" WHERE "bucket" >= ${span.since} ${where} GROUP BY 1, 2, 3, 4, 5
