@@ -19,9 +19,7 @@ from lifeboat_kv.models.side import Side
 from lifeboat_kv.rotation.rope import Rope
 
 
-def main(
-    source: str, target: str, mapper: str, reverse: str, chats: str, turns: str
-) -> None:
+def main(source: str, target: str, mapper: str, reverse: str, chats: str, turns: str) -> None:
     torch.set_num_threads(1)
     tokenizer = load_tokenizer(Path(target))
     found = conversations(bundled_chats(), tokenizer, int(turns), int(chats))
@@ -31,9 +29,7 @@ def main(
         use_grouped_attention(model)
         sides.append(Side(model, Rope.from_model(model)))
     ends = end_tokens(sides[1].model, tokenizer)
-    told = drift(
-        *sides, read_mapper(Path(mapper)), read_mapper(Path(reverse)), ends, found
-    )
+    told = drift(*sides, read_mapper(Path(mapper)), read_mapper(Path(reverse)), ends, found)
     print(
         json.dumps(
             {

@@ -55,13 +55,19 @@ export function hasPython(): boolean {
   }
 }
 
+export interface WantedEngine {
+  budgets?: EngineBudgets;
+  /** A mapper of the other direction as well. */
+  reverse?: boolean;
+  /** Mappers of random weights, where what a transferred answer says does not matter, or should be seen to be wrong. */
+  random?: boolean;
+}
+
 /**
  * The reference engine with copies of the bundled models (a training may be writing the originals) and a mapper fitted
  * just now from the bundled corpus.
  */
-export async function startRealEngine(
-  wanted: { reverse?: boolean; budgets?: EngineBudgets } = {},
-): Promise<RealEngine> {
+export async function startRealEngine(wanted: WantedEngine = {}): Promise<RealEngine> {
   const home = locatePython();
   const environment = { ...pythonEnvironment(home), OMP_NUM_THREADS: "1" };
   const folder = await mkdtemp(join(tmpdir(), "helm-engine-"));
@@ -93,7 +99,8 @@ export async function startRealEngine(
     (engine) => engine && settle(engine),
   );
   supervisor.start();
-  const script = fileURLToPath(new URL("./quick_fit.py", import.meta.url));
+  const maker = wanted.random ? "./random_mapper.py" : "./quick_fit.py";
+  const script = fileURLToPath(new URL(maker, import.meta.url));
   const fit = async (from: string[]) =>
     (await run(home.python, [script, ...from, mapperDir], { env: environment })).stdout.trim();
   const fitted = async () => {

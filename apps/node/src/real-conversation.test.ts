@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { JsonBody } from "./engine/engine-client";
+import { hasPython, type RealEngine, startRealEngine } from "./testing/real-engine";
+import { recordBodies } from "./testing/recorded-engine";
+import { otherKey, reversePair, startTestGateway, type TestGateway, testKey } from "./testing/test-gateway";
+
+const tailOf = (prompt: number) => Math.min(64, Math.max(1, Math.floor(prompt / 20)));
+const BLOCK = 16;
+
+describe.runIf(hasPython())("conversations before the reference engine", () => {
+  let real: RealEngine;
+  let gateway: TestGateway;
+  let bodies: JsonBody[];
+
+  beforeAll(async () => {
+    real = await startRealEngine({ reverse: true, random: true });
+    gateway = await startTestGateway({ socketPath: real.socketPath });
+    const client = gateway.resources.engine()?.client;
+    if (client) bodies = recordBodies(client);
+  }, 240_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await real?.stop();
+  });
+  beforeEach(() => {
+    const { dials } = gateway;
+    dials.pair.mapper_sha256 = real.mapperSha256;
+    dials.reverse = reversePair(real.reverseSha256);
+    dials.readiness = { pair_id: dials.pair.id, state: "READY", min_tokens: 1 };
+    dials.route.hold_turns = null;
+    dials.route.max_switches = 4;
+    dials.route.shares = null;
+    sure(true);
+    bodies.length = 0;
+  });
+
+  /** The judge's thresholds decide who answers, whatever the bundled models have learned so far. */
+  function sure(pilot: boolean): void {
+    gateway.dials.route.judge = pilot
+      ? { version: "logprob-v0", mean_logprob: -50, min_logprob: -500 }
+      : { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 };
+  }
+
+  async function ask(body: object, options: { path?: string; session?: string; key?: string } = {}) {
+    const { path = "/v1/chat/completions", session, key = testKey } = options;
+    const response = await fetch(gateway.origin + path, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(session === undefined ? {} : { "x-helm-session": session }),
+      },
+      body: JSON.stringify({ max_tokens: 8, temperature: 0, return_token_ids: true, ...body }),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here
+    const json = (await response.json()) as any;
+    expect([response.status, json.error]).toEqual([200, undefined]);
+    return json;
+  }
+
+  const asked = (turn: number) =>
+    `green rose, tree song, melon room ${turn}. star drum and king door? ${turn}`;
+
+  it.each([undefined, "named"])(
+    "carries ten kept turns up at the agent's wish (session: %s)",
+    async (session) => {
+      const messages: { role: string; content: string }[] = [];
+      for (let turn = 1; turn <= 10; turn++) {
+        messages.push({ role: "user", content: `${asked(turn)} ${session ?? "unnamed"}` });
+        const answer = await ask({ messages }, { session });
+        expect(answer.helm).toMatchObject({ served_by: "pilot", decision: "kept", transfer: "none" });
+        messages.push({ role: "assistant", content: answer.choices[0].message.content });
+      }
+      messages.push({ role: "user", content: "one more, please" });
+      bodies.length = 0;
+      const answer = await ask({ messages }, { path: "/v1/helm/escalate", session });
+      const prompt = answer.prompt_token_ids.length;
+      expect(answer.helm).toMatchObject({
+        served_by: "target",
+        decision: "escalated",
+        reason: "AGENT",
+        transfer: "transferred",
+        tokens_moved: prompt - tailOf(prompt),
+        tail_tokens: tailOf(prompt),
+      });
+      // It stays there, under the line that was carried, of which nothing is translated again.
+      messages.push({ role: "assistant", content: answer.choices[0].message.content });
+      messages.push({ role: "user", content: "and again?" });
+      const held = await ask({ messages }, { session });
+      expect(held.helm).toMatchObject({ reason: "SESSION_HELD", served_by: "target", transfer: "none" });
+      expect(held.usage.prompt_tokens_details.cached_tokens).toBeGreaterThanOrEqual(
+        prompt - (prompt % BLOCK),
+      );
+    },
+  );
+
+  it("comes down by return and goes up again, and both models' answers are of their own lines", async () => {
+    const messages = [{ role: "user", content: `${asked(1)} ${"melon tree ".repeat(40)}` }];
+    const session = "up-and-down";
+    const say = async (path: string) => {
+      const answer = await ask({ messages }, { path, session });
+      messages.push({ role: "assistant", content: answer.choices[0].message.content });
+      messages.push({ role: "user", content: `${asked(messages.length)} ${"rose drum ".repeat(20)}` });
+      return answer.helm;
+    };
+    expect(await say("/v1/helm/escalate")).toMatchObject({ served_by: "target", transfer: "transferred" });
+    expect(await say("/v1/helm/return")).toMatchObject({
+      served_by: "pilot",
+      decision: "kept",
+      reason: "RETURNED",
+      transfer: "transferred",
+    });
+    expect(await say("/v1/chat/completions")).toMatchObject({ served_by: "pilot", transfer: "none" });
+    expect(await say("/v1/helm/escalate")).toMatchObject({ served_by: "target", transfer: "transferred" });
+    const { values } = await gateway.resources.metrics.lostPrefixHits.get();
+    expect(values.every(({ value }) => value === 0)).toBe(true);
+  });
+
+  describe("nobody else finds what a mapper wrote", () => {
+    // One session through many cases.
+    beforeEach(() => {
+      gateway.dials.route.max_switches = 1_000;
+    });
+    const prompt = (about: string) => [
+      { role: "user", content: `${about}: ${"melon tree, star door. ".repeat(24)}king?` },
+    ];
+    const text = (answer: { choices: { message: { content: string } }[] }) =>
+      answer.choices[0]?.message.content;
+    /** What the target says by itself, asked by a tenant that nothing was carried for. */
+    const native = async (messages: object[]) =>
+      text(await ask({ messages, model: "target" }, { key: otherKey }));
+
+    it.each([
+      ["another request of the tenant", {}, { model: "target" }],
+      ["another conversation of the tenant", { session: "b" }, { helm: { transfer: "off" } }],
+      ["the conversation itself, natively", { session: "a" }, { helm: { transfer: "off" } }],
+      ["another tenant", { key: otherKey }, { model: "target" }],
+      [
+        "another tenant in a session of that name",
+        { key: otherKey, session: "a" },
+        { helm: { transfer: "off" } },
+      ],
+    ])("%s reads its prompt itself, then and later", async (who, options, body) => {
+      const messages = prompt(who);
+      sure(false);
+      const carried = await ask({ messages }, { session: "a", path: "/v1/helm/escalate" });
+      expect(carried.helm.transfer).toBe("transferred");
+      const path = "helm" in body ? "/v1/helm/escalate" : "/v1/chat/completions";
+      const first = await ask({ messages, ...body }, { path, ...options });
+      expect([first.model, first.helm?.transfer ?? "none"]).toEqual(["target", "none"]);
+      expect(first.usage.prompt_tokens_details.cached_tokens).toBe(0);
+      const alone = await native(messages);
+      expect(text(first)).toBe(alone);
+      // The carried line goes on meanwhile, and what was read natively is found by its own again.
+      await ask({ messages }, { session: "a", path: "/v1/helm/escalate" });
+      const later = await ask({ messages, ...body }, { path, ...options });
+      expect(text(later)).toBe(alone);
+    });
+
+    it("another mapped conversation of the tenant carries the same words anew", async () => {
+      const messages = prompt("twice");
+      const moved = [];
+      for (const session of ["c", "d", undefined]) {
+        const answer = await ask({ messages }, { session, path: "/v1/helm/escalate" });
+        moved.push(answer.helm.tokens_moved);
+      }
+      const [first] = moved;
+      expect(first).toBeGreaterThan(0);
+      expect(moved).toEqual([first, first, first]);
+      const salts = bodies.filter(({ model }) => model === "target").map((body) => body.cache_salt);
+      expect(new Set(salts).size).toBe(3);
+    });
+
+    it("a guessed, a replayed, a foreign and an expired handle bring the target's own answer, never data", async () => {
+      const messages = prompt("handles");
+      const carried = await ask({ messages }, { session: "e", path: "/v1/helm/escalate" });
+      expect(carried.helm.transfer).toBe("transferred");
+      const sent = bodies.find((body) => kvOf(body).mapper_sha256);
+      const params = kvOf(sent);
+      const { client } = real.engine;
+      const limits = { signal: AbortSignal.timeout(60_000) };
+      const alone = await native(messages);
+      const tell = async (name: string, kv: JsonBody) => {
+        const body = { ...sent, stream: false, stream_options: undefined, cache_salt: `other ${name}` };
+        const answer = await client.complete(
+          "/v1/chat/completions",
+          { ...body, kv_transfer_params: { ...kv, native_salt: `none ${name}` } },
+          limits,
+        );
+        // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here
+        const told = answer as any;
+        expect([name, told.kv_transfer_params.result, told.kv_transfer_params.reason]).toEqual([
+          name,
+          "fallback",
+          "STAGING_GONE",
+        ]);
+        expect([name, told.usage.prompt_tokens_details.cached_tokens, text(told)]).toEqual([name, 0, alone]);
+      };
+      const stage = async (mac: string, ttl: number) => {
+        const mark = { handle: gateway.resources.salts.newHandle(), mac };
+        const body = { model: "pilot", messages, max_tokens: 1, cache_salt: "elsewhere" };
+        const staged = { do_stage: true, ttl_ms: ttl, ...mark };
+        await client.complete("/v1/chat/completions", { ...body, kv_transfer_params: staged }, limits);
+        return { ...params, ...mark };
+      };
+      await tell("guessed", { ...params, handle: "0".repeat(32) });
+      await tell("replayed", params);
+      const tokens: number[] = carried.prompt_token_ids;
+      const theirs = gateway.resources.salts.stagingMac("t2", tokens, real.mapperSha256);
+      const foreign = await stage(theirs, 30_000);
+      await tell("foreign", { ...foreign, mac: params.mac });
+      await tell("foreign, once its mark is known", foreign);
+      const expired = await stage(String(params.mac), 1);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await tell("expired", expired);
+      expect((await client.memory()).staging?.used_bytes).toBe(0);
+    });
+
+    const kvOf = (body: JsonBody | undefined) => (body?.kv_transfer_params ?? {}) as JsonBody;
+  });
+});
