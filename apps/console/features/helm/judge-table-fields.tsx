@@ -39,19 +39,21 @@ export function JudgeTableFields({
   const { error: tableError, ...tableField } = field("judgeTableId");
   return (
     <>
-      <SelectField
-        label="Judge"
-        hint={hintOf(tables.filter(fits).length, holds.streaming, window)}
-        error={tableError ?? misfit}
-        {...tableField}
-      >
-        <option value="">the two bounds below</option>
-        {tables.map((one) => (
-          <option key={one.id} value={one.id} disabled={!fits(one)}>
-            {`${one.sha256.slice(0, 8)}: ${seenOf(one.streaming, one.window)}${one.stale ? ", of other weights" : ""}, ${JUDGE_LABELS[one.label]}`}
-          </option>
-        ))}
-      </SelectField>
+      <div className="sm:col-span-2">
+        <SelectField
+          label="Judge"
+          hint={hintOf(tables.filter(fits).length, holds.streaming, window)}
+          error={tableError ?? misfit}
+          {...tableField}
+        >
+          <option value="">the two bounds below</option>
+          {tables.map((one) => (
+            <option key={one.id} value={one.id} disabled={!fits(one)}>
+              {`${one.sha256.slice(0, 8)}: ${seenOf(one.streaming, one.window)}${one.stale ? ", of other weights" : ""}, ${JUDGE_LABELS[one.label]}`}
+            </option>
+          ))}
+        </SelectField>
+      </div>
       {chosen.judgeTableId === "" ? null : (
         <>
           <SelectField label="Threshold by" hint={BY[chosen.judgeBy]} {...field("judgeBy")}>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { curveRows, floorOf } from "./curve-rows";
+import { curveRows, floorOf, ticksFrom } from "./curve-rows";
 
 it("draws random and oracle from the pilot alone to the target alone", () => {
   const point = (rate: number, quality: number) => ({
@@ -17,4 +17,10 @@ it("draws random and oracle from the pilot alone to the target alone", () => {
   expect(rows[2]).toMatchObject({ oracle: 1 });
   expect(rows.at(-1)).toMatchObject({ random: 1, oracle: 1 });
   expect(floorOf(rows)).toBeCloseTo(0.7);
+});
+
+it("marks tenths, or fifths where the axis is long", () => {
+  expect(ticksFrom(0.7)).toEqual([0.7, 0.8, 0.9, 1]);
+  expect(ticksFrom(0.2)).toEqual([0.2, 0.4, 0.6, 0.8, 1]);
+  expect(ticksFrom(0.9)).toEqual([0.9, 1]);
 });

@@ -31,3 +31,12 @@ export function curveRows({ curve }: Pick<JudgeTable, "curve">): CurveRow[] {
 export function floorOf(rows: readonly CurveRow[]): number {
   return Math.max(0, Math.floor((rows[0]?.low ?? 0) * 10) / 10);
 }
+
+/** Every tenth up to 1, or every fifth where that would be many. */
+export function ticksFrom(floor: number): number[] {
+  const step = 1 - floor > 0.5 ? 2 : 1;
+  const first = Math.round(floor * 10);
+  return Array.from({ length: 11 - first }, (_, at) => (first + at) / 10).filter(
+    (tick) => tick === floor || Math.round((1 - tick) * 10) % step === 0,
+  );
+}

@@ -8,7 +8,7 @@ import { ChartFrame, FigureTable } from "../../ui/chart-frame";
 import { count, percent, plural, share } from "../../ui/numbers";
 import { TimeAgo } from "../preferences/time";
 import { type ChartLine, LineChart } from "../scores/line-chart";
-import { type CurveRow, curveRows, floorOf } from "./curve-rows";
+import { type CurveRow, curveRows, floorOf, ticksFrom } from "./curve-rows";
 import { qualityOf, seenOf } from "./judge-words";
 
 type Table = Outputs["judge"]["get"];
@@ -55,6 +55,7 @@ function Curve({ found }: { found: Table }) {
           lines={LINES}
           x={{ key: "percent", name: "escalated, % of requests" }}
           floor={floorOf(rows)}
+          ticks={ticksFrom(floorOf(rows))}
           figures={figuresOf}
         />
       }
@@ -76,7 +77,6 @@ function Curve({ found }: { found: Table }) {
       }
       note={
         <>
-          <LiveCheck id={found.id} label={table.label} />
           The probability that “{JUDGE_LABELS[table.label]}”; area under ROC {share(table.held_out.auc)} on
           answers held out by fold. {count(table.n)} labelled answers of {count(table.requests)} independent
           requests
@@ -87,7 +87,8 @@ function Curve({ found }: { found: Table }) {
           , kept by {found.createdBy} <TimeAgo at={found.createdAt} />.
           {table.device_ms
             ? ` Device time of a request: pilot ${table.device_ms.pilot.toFixed(1)} ms, target ${table.device_ms.target.toFixed(1)} ms.`
-            : null}
+            : null}{" "}
+          <LiveCheck id={found.id} label={table.label} />
         </>
       }
     />
