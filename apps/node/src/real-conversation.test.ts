@@ -115,6 +115,30 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
     expect(values.every(({ value }) => value === 0)).toBe(true);
   });
 
+  it("measures a kept and an escalated request by greedy copies, with the target's own log-likelihood", async () => {
+    const { outbox } = gateway.resources.traces;
+    const shareOf = async (body: object) => {
+      for (let batch = outbox.report(); batch; batch = outbox.report()) outbox.sent(batch);
+      await ask(body);
+      await expect.poll(() => outbox.report(), { timeout: 30_000 }).not.toBeNull();
+      return outbox.report()?.traces[0];
+    };
+    const messages = [{ role: "user", content: `shares: ${"melon tree, star door. ".repeat(12)}king?` }];
+    gateway.dials.route.shares = { kept_also_target: 1, escalated_also_native: 1, forced_escalation: 0 };
+    const kept = await shareOf({ messages, temperature: 1 });
+    expect(kept).toMatchObject({ kept: "share", decision: "kept", share: { kind: "kept_also_target" } });
+    expect(kept?.share?.positions?.compared).toBeGreaterThan(0);
+    expect(kept?.share?.target_mean_loglik).toBeLessThan(0);
+    sure(false);
+    const escalated = await shareOf({ messages });
+    expect(escalated).toMatchObject({ transfer: "transferred", share: { kind: "escalated_also_native" } });
+    expect(escalated?.share?.first_token_ms).toBeGreaterThan(0);
+    const copies = escalated?.legs.filter(({ role }) => role === "share");
+    expect(copies?.map(({ model }) => model)).toEqual(["target", "target"]);
+    const free = [...(gateway.resources.engine()?.gates.values() ?? [])];
+    expect(free.map((gate) => gate.available)).toEqual(free.map((gate) => gate.capacity));
+  });
+
   describe("nobody else finds what a mapper wrote", () => {
     // One session through many cases.
     beforeEach(() => {
