@@ -46,7 +46,7 @@ const isFree = (port) =>
 const given = new Set();
 
 // The system may hand out the same port twice before it is used.
-async function freePort() {
+export async function freePort() {
   for (;;) {
     const port = await listen(0);
     if (!given.has(port)) {

@@ -40,6 +40,11 @@ const Environment = z
     HELM_CANARY_MS: z.coerce.number().int().min(0).default(15_000),
     HELM_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
     HELM_PARENT_PID: z.coerce.number().int().positive().optional(),
+    /** OpenTelemetry's own names: spans are sent where one of the first two is set. Its exporter reads the others itself. */
+    OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional(),
+    OTEL_SERVICE_NAME: z.string().min(1).default("helm-node"),
+    OTEL_SDK_DISABLED: z.string().optional(),
   })
   .refine((given) => isLoopback(given.HELM_GATEWAY_BIND) || given.HELM_NODE_URL?.startsWith("https:"), {
     path: ["HELM_GATEWAY_BIND"],
@@ -65,6 +70,7 @@ export interface NodeConfig {
   canaryMs: number;
   logLevel: string;
   parentPid: number | undefined;
+  telemetry: { tracesUrl: string; serviceName: string } | null;
 }
 
 /** The environment, read once. Errors: one sentence that names every wrong variable. */
@@ -93,7 +99,15 @@ export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
     canaryMs: given.HELM_CANARY_MS,
     logLevel: given.HELM_LOG_LEVEL,
     parentPid: given.HELM_PARENT_PID,
+    telemetry: readTelemetry(given),
   };
+}
+
+function readTelemetry(given: z.infer<typeof Environment>): NodeConfig["telemetry"] {
+  const base = given.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, "");
+  const tracesUrl = given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base}/v1/traces`);
+  if (!tracesUrl || given.OTEL_SDK_DISABLED?.toLowerCase() === "true") return null;
+  return { tracesUrl, serviceName: given.OTEL_SERVICE_NAME };
 }
 
 function bundledModels(checkout: string): string {

@@ -12,6 +12,7 @@ import {
 import { type NodeConfig, readConfig } from "./environment";
 import { chooseHardware, HardwareRefused, type NodeHardware } from "./hardware";
 import { Node } from "./node";
+import type { Telemetry } from "./telemetry/telemetry";
 
 const VERSION = "0.1.0";
 
@@ -34,13 +35,15 @@ async function main(): Promise<number> {
     const hardware = chooseHardware((await askDoctor(python)).devices, config.device);
     log.info({ verdict: hardware.verdict, device: hardware.device }, hardware.sentence);
     const identity = await join(config, hardware, log, stop.signal);
-    const node = new Node({ config, identity, hardware, python, log });
+    const telemetry = await openTelemetry(config, identity.id);
+    const node = new Node({ config, identity, hardware, python, log, telemetry });
     try {
       const port = await node.start();
       log.info({ node: identity.id, port }, "the gateway listens");
       await stopped;
     } finally {
       await node.stop();
+      await telemetry?.stop();
     }
     return 0;
   } catch (error) {
@@ -48,6 +51,13 @@ async function main(): Promise<number> {
     log.fatal({ err: error }, (error as Error).message);
     return error instanceof HardwareRefused ? 4 : 1;
   }
+}
+
+/** Spans go nowhere until somebody names a receiver. */
+async function openTelemetry(config: NodeConfig, nodeId: string): Promise<Telemetry | null> {
+  if (config.telemetry === null) return null;
+  const { startTelemetry } = await import("./telemetry/telemetry");
+  return startTelemetry({ ...config.telemetry, nodeId, version: VERSION });
 }
 
 /** Joins once in a host's life; until then a control plane that is away is waited for. */

@@ -25,6 +25,7 @@ import { ownOrigin } from "./playground/own-origin";
 import { PlaygroundDoor } from "./playground/playground-door";
 import { PlaygroundKey } from "./playground/playground-key";
 import { ServingPath } from "./serving/serving-path";
+import type { Telemetry } from "./telemetry/telemetry";
 import { TraceOutbox } from "./trace/trace-outbox";
 import { TraceRecorder } from "./trace/trace-recorder";
 
@@ -34,6 +35,8 @@ export interface NodeParts {
   hardware: NodeHardware;
   python: PythonHome;
   log: Logger;
+  /** Null where nobody takes spans. */
+  telemetry?: Telemetry | null;
 }
 
 const GATEWAY_DRAIN_MS = 5_000;
@@ -205,6 +208,7 @@ export class Node {
   }
 
   private resources(): GatewayResources {
+    const { telemetry } = this.parts;
     return {
       engine: () => this.engine?.current ?? null,
       routing: this.routing(),
@@ -222,6 +226,7 @@ export class Node {
         generation: () => this.configuration.snapshot?.generation ?? 0,
         development: this.parts.hardware.development,
         outbox: this.traceOutbox,
+        ...(telemetry ? { watch: (trace, parent) => telemetry.record(trace, parent) } : {}),
       }),
       shares: new Shares(),
       limits: { ...defaultLimits, admissionMs: this.parts.config.admissionMs },

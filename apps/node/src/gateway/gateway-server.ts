@@ -144,6 +144,7 @@ export class GatewayServer {
       tenant,
       path as RequestTrace["endpoint"],
       tenant.id === PLAYGROUND_TENANT,
+      traceparentOf(request),
     );
     try {
       await this.serve({ request, path, writer, traceId, signal, tenant, serve, trace });
@@ -254,6 +255,11 @@ function notServing(state: ServingState): GatewayError {
 function pathOf(url: string): string {
   if (/^\/[a-z0-9/_]+$/.test(url)) return url;
   return URL.canParse(url, "http://gateway") ? new URL(url, "http://gateway").pathname : url;
+}
+
+function traceparentOf(request: IncomingMessage): string | null {
+  const value = request.headers.traceparent;
+  return typeof value === "string" ? value : null;
 }
 
 function readSession(request: IncomingMessage): string | null {

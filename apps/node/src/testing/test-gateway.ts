@@ -18,7 +18,7 @@ import {
 import { Shares } from "../gateway/shares";
 import { StatsCollector } from "../gateway/stats";
 import { ServingPath } from "../serving/serving-path";
-import { TraceRecorder } from "../trace/trace-recorder";
+import { type RecorderParts, TraceRecorder } from "../trace/trace-recorder";
 
 export const testKey = "hlm_abcdefgh_0123456789012345678901234567890123456789";
 export const otherKey = "hlm_zyxwvuts_0123456789012345678901234567890123456789";
@@ -52,7 +52,12 @@ export interface TestGateway {
 /** A real gateway with a configuration in memory, in front of any engine that speaks the door's HTTP. */
 export async function startTestGateway(
   address: { origin: string } | { socketPath: string },
-  options: { limits?: Partial<GatewayLimits>; development?: boolean; maxWaiting?: number } = {},
+  options: {
+    limits?: Partial<GatewayLimits>;
+    development?: boolean;
+    maxWaiting?: number;
+    watch?: RecorderParts["watch"];
+  } = {},
 ): Promise<TestGateway> {
   const client = new EngineClient(address);
   const engine = await describeEngine(client, options.maxWaiting ?? 16);
@@ -100,6 +105,7 @@ export async function startTestGateway(
       rate: () => 1,
       generation: () => 1,
       development: options.development ?? true,
+      ...(options.watch ? { watch: options.watch } : {}),
     }),
     shares: new Shares(),
     limits: { ...defaultLimits, ...options.limits },

@@ -59,6 +59,8 @@ export class TraceBuilder {
     private readonly at: Date,
     /** Somebody waits for this trace. */
     readonly asked: boolean,
+    /** Of the caller's own trace. */
+    readonly traceparent: string | null = null,
   ) {
     this.text = TextKeeper.for(tenant, at);
   }

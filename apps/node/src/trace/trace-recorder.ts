@@ -11,6 +11,8 @@ export interface RecorderParts {
   development: boolean;
   sampling?: TraceSampling;
   outbox?: TraceOutbox;
+  /** Told of every request, sampled or not, with its caller's `traceparent`; absent where nobody watches. */
+  watch?: (trace: RequestTrace, traceparent: string | null) => void;
 }
 
 /** Every request makes one record; what of them is worth sending goes to the outbox. */
@@ -23,8 +25,14 @@ export class TraceRecorder {
     this.sampling = parts.sampling ?? new TraceSampling(parts.rate);
   }
 
-  begin(id: string, tenant: Tenant, endpoint: RequestTrace["endpoint"], asked = false): TraceBuilder {
-    return new TraceBuilder(id, tenant, endpoint, new Date(), asked);
+  begin(
+    id: string,
+    tenant: Tenant,
+    endpoint: RequestTrace["endpoint"],
+    asked = false,
+    traceparent: string | null = null,
+  ): TraceBuilder {
+    return new TraceBuilder(id, tenant, endpoint, new Date(), asked, traceparent);
   }
 
   /** The request is over. A random share may still be under way: then the record goes out with what it brought. */
@@ -36,8 +44,11 @@ export class TraceRecorder {
 
   private record(builder: TraceBuilder): void {
     const decided = this.sampling.decide(builder.facts);
-    if (!decided) return;
-    const { generation, development } = this.parts;
-    this.outbox.push(builder.build({ ...decided, generation: generation(), development }));
+    const { generation, development, watch } = this.parts;
+    if (!decided && !watch) return;
+    const from = { generation: generation(), development };
+    const trace = builder.build({ kept: "rate", propensity: 1, ...decided, ...from });
+    if (decided) this.outbox.push(trace);
+    watch?.(trace, builder.traceparent);
   }
 }
