@@ -11,7 +11,7 @@ from tiny import save_pair, tiny_tokenizer
 
 from lifeboat_kv.corpora import Sequence
 from lifeboat_kv.errors import CorpusError
-from lifeboat_kv.judge.rows import answer_both, row_of
+from lifeboat_kv.judge.rows import Answers, answer_both, row_of
 from lifeboat_kv.judge.tasks import read_tasks, task_rows
 from lifeboat_kv.models.grouped_attention import use_grouped_attention
 from lifeboat_kv.models.load import load_model
@@ -94,6 +94,16 @@ def test_a_row_says_how_the_answer_ended_and_whether_the_target_differs(sides) -
         assert row["tokens"] == [f"<{token}>" for token in one.pilot]
         assert len(row["logprobs"]) == len(row["margins"]) == len(one.pilot)
         assert all(p <= 0 for p in row["logprobs"]) and all(m >= 0 for m in row["margins"])
+
+
+def test_a_row_holds_nothing_that_an_event_or_a_database_refuses() -> None:
+    sequence = Sequence("s" * 300, "a", (1, 2, 3))
+    answers = Answers(sequence, 3, [5, 6], [5], [-float("inf"), 1e-7], [float("inf"), -1e-7])
+    row = row_of(answers, f"{sequence.id}@3", ENDS, lambda token: "\0x" if token == 5 else "y" * 1_000)
+    assert row["tokens"] == ["\ufffdx", "y" * 200]
+    assert row["logprobs"] == [-9_999.0, 0.0] and row["margins"] == [9_999.0, 0.0]
+    assert len(row["id"]) == 300 and row["id"].endswith("@3")
+    json.dumps(row, allow_nan=False)
 
 
 def test_a_task_is_right_only_when_its_answer_is_whole_and_exact(sides, tmp_path: Path) -> None:

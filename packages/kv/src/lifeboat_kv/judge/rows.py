@@ -17,6 +17,10 @@ from ..score.items import Items, answered
 from ..score.points import Point
 
 DECIMALS = 4
+# What the contract takes: a text that any database holds, and finite numbers.
+_LONGEST_TEXT = 200
+_LONGEST_ID = 300
+_FARTHEST = 9_999.0
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,12 @@ def row_of(
 ) -> dict[str, Any]:
     """JSON-ready, by JudgeRow's schema, without quality and device time. `names` gives a token's text."""
     return {
-        "id": identifier,
+        "id": identifier[-_LONGEST_ID:],
         "group": answers.sequence.id,
         "domain": answers.sequence.domain,
-        "tokens": [names(token) for token in answers.pilot],
-        "logprobs": [round(min(0.0, value), DECIMALS) for value in answers.logprobs],
-        "margins": [round(max(0.0, value), DECIMALS) for value in answers.margins],
+        "tokens": [names(token).replace("\0", "\ufffd")[:_LONGEST_TEXT] for token in answers.pilot],
+        "logprobs": [round(min(0.0, max(-_FARTHEST, value)), DECIMALS) for value in answers.logprobs],
+        "margins": [round(max(0.0, min(_FARTHEST, value)), DECIMALS) for value in answers.margins],
         "finish": "stop" if answers.pilot[-1] in ends else "length",
         "differs": answers.pilot != answers.target,
     }
