@@ -40,7 +40,12 @@ export function memoryRows(memory: EngineMemoryReport): Row[] {
 }
 
 export function MemoryTable({ memory }: { memory: EngineMemoryReport | null | undefined }) {
-  if (!memory) return <p className="text-ink-soft">Not reported: this engine does not say what it uses.</p>;
+  if (!memory)
+    return (
+      <p className="text-ink-soft">
+        Not reported: there is no fresh measurement, or this engine does not say what it uses.
+      </p>
+    );
   return (
     <>
       <Table

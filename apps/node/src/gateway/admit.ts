@@ -82,10 +82,10 @@ export async function admit(
       gw.metrics.admission.inc({ outcome: admission.waited_ms > 0 ? "queued" : "admitted" });
       return hold(x, admission.reservation);
     case "refused":
-      gw.metrics.admission.inc({ outcome: admission.shortfall.code });
       gw.metrics.shortfall.observe(admission.shortfall.shortfall_bytes);
       throw admissionRefused(admission.shortfall);
     case "gone":
+      gw.metrics.admission.inc({ outcome: "gone" });
       throw new EngineError({ kind: "aborted" }, "the client went away while it waited");
   }
 }

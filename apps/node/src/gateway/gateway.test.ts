@@ -215,6 +215,22 @@ describe("admission", () => {
     expect(gate?.ticketsOut).toBe(0);
   });
 
+  it("counts everybody who came to the door by what became of it", async () => {
+    const gate = on.gateway.resources.engine()?.gates.get("pilot");
+    await on.ask(chat({ model: "pilot" }));
+    await on.ask(chat({ model: "pilot", max_tokens: 100_000 }));
+    on.gateway.dials.tenant = { ...on.gateway.dials.tenant, max_concurrent: 0 };
+    await on.ask(chat({ model: "pilot" }));
+    on.gateway.dials.tenant = { ...on.gateway.dials.tenant, max_concurrent: null };
+    await gate?.admit({ tenant: "x", bytes: gate.available, deadlineMs: 0 });
+    await on.ask(chat({ model: "pilot" }));
+    on.gateway.dials.engineGone = true;
+    await on.ask(chat({ model: "pilot" }));
+    const text = await (await fetch(`${on.gateway.origin}/metrics`)).text();
+    for (const outcome of ["admitted", "never_fits", "tenant_quota", "kv_memory_short", "no_capacity"])
+      expect(text).toContain(`helm_admission_total{outcome="${outcome}"} 1`);
+  });
+
   it("says that something can never fit", async () => {
     const answer = await on.ask(chat({ max_tokens: 100_000 }));
     expect([answer.status, answer.body.error.helm.never_fits]).toEqual([413, true]);

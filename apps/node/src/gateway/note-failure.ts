@@ -25,6 +25,7 @@ export function noteFailure(gw: GatewayResources, trace: TraceBuilder, thrown: u
   trace.failed({ status: error.status, code: error.code, shortfall });
   const decision = decisionOf(error.status, error.code);
   if (decision === null) return;
+  if (decision === "refused") gw.metrics.admission.inc({ outcome: error.code });
   gw.stats.add({
     tenant_id: trace.tenant.id,
     pair_id: null,
