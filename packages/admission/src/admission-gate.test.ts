@@ -141,6 +141,13 @@ describe("the admission gate", () => {
 });
 
 describe("a bound", () => {
+  const by = (bytes: number, exact: () => Promise<number>) => ({
+    tenant: "t",
+    bytes,
+    exact,
+    deadlineMs: 5_000,
+  });
+
   it("is made exact before anybody waits for what it does not need", async () => {
     const { gate } = room(100);
     let asked = 0;
@@ -148,25 +155,57 @@ describe("a bound", () => {
       asked += 1;
       return 30;
     };
-    const bounded = gate.admitBound({ bytes: 90, exact });
+    const bounded = await gate.admitBound(by(90, exact));
     expect([gate.available, asked]).toEqual([10, 0]);
     await admitted(gate.admit({ tenant: "b", bytes: 60, deadlineMs: 5_000 }));
     expect([gate.available, asked]).toEqual([10, 1]);
-    bounded?.release();
-    bounded?.release();
+    bounded?.reservation.release();
+    bounded?.reservation.release();
     expect(gate.available).toBe(40);
   });
 
-  it("stands where nobody can make it exact, and is not taken without room or while somebody waits", async () => {
+  it("stands where nobody can make it exact, and is not taken without room", async () => {
     const { gate } = room(100);
-    const bounded = gate.admitBound({ bytes: 90, exact: () => Promise.reject(new Error("no count")) });
-    expect(gate.admitBound({ bytes: 20, exact: async () => 1 })).toBeNull();
+    const bounded = await gate.admitBound(by(90, () => Promise.reject(new Error("no count"))));
+    expect(await gate.admitBound(by(20, async () => 1))).toBeNull();
     const waiting = gate.admit({ tenant: "a", bytes: 20, deadlineMs: 5_000 });
     await settle();
-    expect([gate.waiting, bounded?.bytes]).toEqual([1, 90]);
-    expect(gate.admitBound({ bytes: 5, exact: async () => 1 })).toBeNull();
-    bounded?.release();
+    expect([gate.waiting, bounded?.reservation.bytes]).toEqual([1, 90]);
+    bounded?.reservation.release();
     await admitted(waiting);
+  });
+
+  it("waits for its turn uncounted while only the engine's hands are full, and is counted once bytes are short", async () => {
+    const clock = new VirtualClock();
+    const gate = new AdmissionGate(100, 10, clock, undefined, { rows: 1, tokens: 1e9 });
+    let asked = 0;
+    const exact = async () => {
+      asked += 1;
+      return 10;
+    };
+    const first = await gate.admitBound(by(40, exact));
+    const second = gate.admitBound(by(40, exact));
+    await settle();
+    expect([gate.waiting, asked]).toEqual([1, 0]);
+    gate.measure(50);
+    await settle();
+    // The one at the head and the one that runs: 40 of 50 were held, and 40 more were wanted.
+    expect([gate.waiting, asked, gate.reserved]).toEqual([1, 2, 10]);
+    first?.reservation.release();
+    expect((await second)?.reservation.bytes).toBe(10);
+    expect(gate.reserved).toBe(10);
+  });
+
+  it("gives null at its deadline, and to who left: the exact size may be refused, the bound is not", async () => {
+    const clock = new VirtualClock();
+    const gate = new AdmissionGate(100, 10, clock, undefined, { rows: 1, tokens: 1e9 });
+    await gate.admitBound(by(40, async () => 10));
+    const leaver = new AbortController();
+    const late = gate.admitBound(by(40, async () => 10));
+    const gone = gate.admitBound({ ...by(40, async () => 10), signal: leaver.signal });
+    leaver.abort();
+    clock.pass(5_000);
+    expect([await late, await gone, gate.waiting, gate.ticketsOut]).toEqual([null, null, 0, 0]);
   });
 });
 

@@ -33,17 +33,19 @@ export interface AdmissionAsk {
 }
 
 /** Bytes that a request cannot exceed, and how to learn what it needs in fact. */
-export interface BoundAsk {
-  bytes: number;
-  pull?: Pull;
+export interface BoundAsk extends Omit<AdmissionAsk, "ticket" | "keepsPlace"> {
   /** Asked at most once, and only when somebody else would have to wait for the difference. */
   exact: () => Promise<number>;
 }
 
 interface Waiting extends Place {
+  bytes: number;
+  /** Of one that waits by a bound; null once it was asked. */
+  exact: (() => Promise<number>) | null;
   pull: Pull;
   since: number;
   keepsPlace: boolean;
+  settled: boolean;
   settle: (admission: Admission) => void;
 }
 
@@ -71,7 +73,7 @@ export class AdmissionGate {
   readonly retries: RetryBuffer;
   private readonly kept = new Map<string, Kept>();
   /** Reservations by a bound that nobody has made exact yet. */
-  private readonly bounds = new Map<Reservation, BoundAsk>();
+  private readonly bounds = new Map<Reservation, () => Promise<number>>();
   private waitingBytes = 0;
   private granting = false;
 
@@ -136,13 +138,21 @@ export class AdmissionGate {
   }
 
   /**
-   * Room for a request by its bound, now or not at all: null says nothing of the request, whose exact size may fit.
-   * Nobody is made to wait for the part of a bound that is not needed: it is then made exact.
+   * Room for a request by its bound, for which it may wait its turn: null says nothing of the request, whose exact size may fit.
+   * Nobody is made to wait for the part of a bound that is not needed: what was let in and what stands at the head are then made
+   * exact.
    */
-  admitBound(ask: BoundAsk): Admitted | null {
-    if (this.room.head() !== null) return null;
-    const reservation = this.reserve(ask.bytes, ask.pull ?? ONE, null);
-    if (!reservation) return null;
+  async admitBound(ask: BoundAsk): Promise<{ reservation: Admitted; waited_ms: number } | null> {
+    if (ask.signal?.aborted || ask.bytes > this.ledger.available) return null;
+    if (this.room.head() === null) {
+      const reservation = this.reserve(ask.bytes, ask.pull ?? ONE, null);
+      if (reservation) return { reservation: this.bounded(reservation, ask.exact), waited_ms: 0 };
+    }
+    const admission = await this.wait({ ...ask, keepsPlace: false }, null, { bytes: 0 }, ask.exact);
+    return admission.outcome === "admitted" ? admission : null;
+  }
+
+  private bounded(reservation: Admitted, exact: () => Promise<number>): Admitted {
     const bounded: Admitted = {
       get bytes() {
         return reservation.bytes;
@@ -154,12 +164,21 @@ export class AdmissionGate {
         reservation.release();
       },
     };
-    this.bounds.set(bounded, ask);
+    this.bounds.set(bounded, exact);
     return bounded;
   }
 
-  private settleBounds(): void {
-    for (const [reservation, { exact }] of this.bounds) {
+  /** Bytes are short: whoever holds or wants more than it needs is counted. */
+  private settleBounds(head: Waiting | null): void {
+    const exact = head?.exact;
+    if (head && exact) {
+      head.exact = null;
+      exact().then(
+        (bytes) => this.resize(head, bytes),
+        () => {},
+      );
+    }
+    for (const [reservation, exact] of this.bounds) {
       this.bounds.delete(reservation);
       // Where the exact size cannot be had the bound stands: it is never too little.
       exact().then(
@@ -169,15 +188,29 @@ export class AdmissionGate {
     }
   }
 
-  private wait(ask: AdmissionAsk, ticket: Ticket | null, overtaken: { bytes: number }): Promise<Admission> {
+  private resize(entry: Waiting, bytes: number): void {
+    if (entry.settled || bytes >= entry.bytes) return;
+    this.takeOut(entry);
+    entry.bytes = bytes;
+    this.enter(entry);
+    this.grant();
+  }
+
+  private wait(
+    ask: AdmissionAsk,
+    ticket: Ticket | null,
+    overtaken: { bytes: number },
+    exact: (() => Promise<number>) | null = null,
+  ): Promise<Admission> {
     return new Promise((resolve) => {
-      let settled = false;
       let cancel: (() => void) | null = null;
       const { tenant, bytes, keepsPlace = true } = ask;
       const { turn, order } = ticket ?? this.room.place(tenant);
       const entry: Waiting = {
         tenant,
         bytes,
+        exact,
+        settled: false,
         pull: ask.pull ?? ONE,
         turn,
         order,
@@ -185,7 +218,7 @@ export class AdmissionGate {
         since: this.clock.now(),
         keepsPlace,
         settle: (admission) => {
-          settled = true;
+          entry.settled = true;
           cancel?.();
           ask.signal?.removeEventListener("abort", leave);
           resolve(admission);
@@ -198,11 +231,10 @@ export class AdmissionGate {
       };
       this.enter(entry);
       this.grant();
-      if (settled) return;
-      this.settleBounds();
+      if (entry.settled) return;
       if (ask.deadlineMs <= 0) return this.turnAway(entry);
       if (this.room.size > this.maxWaiting) this.turnAway(this.room.givesWayTo(tenant) ?? entry);
-      if (settled) return;
+      if (entry.settled) return;
       // A number is a likely one: who was told to come back by then is not sent away for coming a little too early.
       const promisedMs = ticket === null ? 0 : ticket.goodUntil - this.clock.now();
       cancel = this.clock.after(Math.max(ask.deadlineMs, promisedMs), () => this.turnAway(entry));
@@ -250,6 +282,7 @@ export class AdmissionGate {
       this.room.advance(head.request);
       return this.letIn(head.request, null);
     }
+    this.settleBounds("request" in head ? head.request : null);
     const first = "request" in head ? head.request : head.ticket;
     const { available, capacity } = this.ledger;
     const spare = Math.min(available, capacity - first.bytes - first.overtaken.bytes);
@@ -273,7 +306,7 @@ export class AdmissionGate {
     this.takeOut(entry);
     entry.settle({
       outcome: "admitted",
-      reservation,
+      reservation: entry.exact ? this.bounded(reservation, entry.exact) : reservation,
       waited_ms: Math.max(0, this.clock.now() - entry.since),
     });
     return true;

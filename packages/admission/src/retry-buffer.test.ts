@@ -68,7 +68,8 @@ describe("what the engine sent back", () => {
     expect((await gate.admit({ tenant: "x", bytes: 1, deadlineMs: 0, keepsPlace: false })).outcome).toBe(
       "refused",
     );
-    expect(gate.admitBound({ bytes: 1, exact: async () => 1 })).toBeNull();
+    const bound = { tenant: "x", bytes: 1, exact: async () => 1, deadlineMs: 0 };
+    expect(await gate.admitBound(bound)).toBeNull();
     await pass(500);
     expect(outcome).toBe("waits");
     free(1);

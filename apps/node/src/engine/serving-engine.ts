@@ -9,6 +9,8 @@ export interface ServingEngine {
   development: boolean;
   models: ReadonlyMap<string, EngineModel>;
   memory: EngineMemory;
+  /** Tokens that a chat of one message has at most beside its text; missing where the model has no template. */
+  templates: ReadonlyMap<string, number>;
   gates: ReadonlyMap<string, AdmissionGate>;
 }
 
@@ -38,6 +40,22 @@ export async function describeEngine(client: EngineClient, maxWaiting: number): 
     development: models.some((model) => model.development === true),
     models: new Map(models.map((model) => [model.id, model])),
     memory,
+    templates: await measureTemplates(client, models),
     gates,
   };
+}
+
+/** A conversation of one letter, counted: what is more than the letter is the template's. */
+async function measureTemplates(
+  client: EngineClient,
+  models: readonly EngineModel[],
+): Promise<ReadonlyMap<string, number>> {
+  const templates = new Map<string, number>();
+  for (const { id } of models) {
+    const counted = await client
+      .tokenize({ model: id, messages: [{ role: "user", content: "a" }] })
+      .catch(() => null);
+    if (counted) templates.set(id, counted.tokens.length);
+  }
+  return templates;
 }

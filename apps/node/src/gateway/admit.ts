@@ -69,18 +69,17 @@ export async function admit(
   model: string,
   count: PromptCount,
   maxTokens: number,
+  deadlineMs = gw.limits.admissionMs,
 ): Promise<Admitted> {
   const admission = await ask(x, model, count, {
     maxTokens,
-    deadlineMs: gw.limits.admissionMs,
+    deadlineMs,
     ticket: x.ticket,
     keepsPlace: true,
   });
   switch (admission.outcome) {
     case "admitted":
-      x.trace.waited(admission.waited_ms);
-      gw.metrics.admission.inc({ outcome: admission.waited_ms > 0 ? "queued" : "admitted" });
-      return hold(x, admission.reservation);
+      return letIn(gw, x, admission);
     case "refused":
       gw.metrics.shortfall.observe(admission.shortfall.shortfall_bytes);
       throw admissionRefused(admission.shortfall);
@@ -91,26 +90,28 @@ export async function admit(
 }
 
 /**
- * Room on a model by a bound on the prompt's tokens, without asking the engine for the count: at once, or null, and then
- * only the exact count may make it wait or refuse it.
+ * Room on a model by a bound on the prompt's tokens, without asking the engine for the count: at once or in its turn, or null, and
+ * then only the exact count may refuse it.
  */
-export function admitBound(
+export async function admitBound(
   gw: GatewayResources,
   x: Exchange,
   model: string,
   bound: readonly number[],
   maxTokens: number,
-): Admitted | null {
+): Promise<Admitted | null> {
   const { gate, memory } = doorOf(x, model);
-  const reservation = gate.admitBound({
+  const admitted = await gate.admitBound({
+    tenant: x.tenant.id,
+    deadlineMs: gw.limits.admissionMs,
+    signal: x.signal,
     bytes: bytesOf(x, memory, bound, maxTokens),
     // Most of the bound is not there: of text a token is four bytes or so.
     pull: { rows: bound.length * x.generation.n, tokens: Math.ceil((x.generation.bytes ?? 0) / 4) },
     exact: async () => bytesOf(x, memory, (await countPrompt(x, model)).lengths, maxTokens),
   });
-  if (!reservation) return null;
-  gw.metrics.admission.inc({ outcome: "admitted" });
-  return hold(x, reservation);
+  if (!admitted) return null;
+  return letIn(gw, x, admitted);
 }
 
 /** Room on a model within a short deadline, or null: what needs it then does without. */
@@ -157,6 +158,16 @@ function bytesOf(x: Exchange, memory: Memory, lengths: readonly number[], maxTok
 /** The engine's first word of an answer says that it has read the prompt: the next one may follow. */
 export function noteStarted(x: Exchange): void {
   for (const reservation of x.holds) reservation.started();
+}
+
+function letIn(
+  gw: GatewayResources,
+  x: Exchange,
+  { reservation, waited_ms }: { reservation: Admitted; waited_ms: number },
+): Admitted {
+  x.trace.waited(waited_ms);
+  gw.metrics.admission.inc({ outcome: waited_ms > 0 ? "queued" : "admitted" });
+  return hold(x, reservation);
 }
 
 function hold(x: Exchange, reservation: Admitted): Admitted {

@@ -1,7 +1,7 @@
 import type { Generation } from "./generation";
 
-/** What a chat template may add of its own: its opening, a default system text, the preamble of tools. */
-const TEMPLATE_TOKENS = 512;
+/** What a chat template may add to its opening where there are tools, documents or options of its own. */
+const EXTRAS_TOKENS = 512;
 const TOKENS_A_MESSAGE = 16;
 const TOKENS_A_TEXT = 8;
 
@@ -10,11 +10,16 @@ const TOKENS_A_TEXT = 8;
  * Null where bytes bound nothing, as with pictures. An engine counts for itself, so a template that adds more than is
  * allowed for here makes a request wait there and harms nobody.
  */
-export function boundPrompt({ endpoint, body, bytes }: Generation): readonly number[] | null {
+export function boundPrompt(
+  { endpoint, body, bytes }: Generation,
+  template: number | undefined,
+): readonly number[] | null {
   if (endpoint === "/v1/chat/completions") {
     const { messages } = body;
-    if (bytes === null || !Array.isArray(messages) || !messages.every(isText)) return null;
-    return [bytes + TEMPLATE_TOKENS + TOKENS_A_MESSAGE * messages.length];
+    if (bytes === null || template === undefined || !Array.isArray(messages) || !messages.every(isText))
+      return null;
+    const extras = body.tools || body.documents || body.chat_template_kwargs ? EXTRAS_TOKENS : 0;
+    return [bytes + template + extras + TOKENS_A_MESSAGE * messages.length];
   }
   const { prompt } = body;
   return typeof prompt === "string" ? [Buffer.byteLength(prompt) + TOKENS_A_TEXT] : null;

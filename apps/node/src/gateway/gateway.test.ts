@@ -110,7 +110,7 @@ describe("an explicit model", () => {
       return [answer.status, on.engine.calls.map((call) => call.path)];
     };
     const both = [200, ["/tokenize", "/v1/chat/completions"]];
-    on.engine.budgetBytes = 64 * 512;
+    on.engine.budgetBytes = 64 * 64;
     await on.restart({});
     expect(await counted(chat({ model: "pilot" }))).toEqual(both);
     on.engine.budgetBytes = 1 << 20;

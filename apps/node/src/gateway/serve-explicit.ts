@@ -18,7 +18,7 @@ const COMPLETION_MAX_TOKENS = 16;
 /** A served model by name: the request goes through as it is, under the tenant's salt, and nothing is decided. */
 export async function serveExplicit(gw: GatewayResources, x: Exchange, model: string): Promise<void> {
   const { endpoint } = x.generation;
-  const maxTokens = admitUncounted(gw, x, model) ?? (await admitCounted(gw, x, model));
+  const maxTokens = (await admitUncounted(gw, x, model)) ?? (await admitCounted(gw, x, model));
   const caller =
     x.generation.maxTokens === null ? { ...x.generation.body, max_tokens: maxTokens } : x.generation.body;
   const body = answerBody(caller, model, nativeLine(gw, x));
@@ -65,15 +65,15 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
 }
 
 /** The engine is not asked to count what fits however it is counted; gives the answer's bound, null where it must be. */
-function admitUncounted(gw: GatewayResources, x: Exchange, model: string): number | null {
+async function admitUncounted(gw: GatewayResources, x: Exchange, model: string): Promise<number | null> {
   // A ticket keeps a place for an exact size.
-  const bound = x.ticket === null ? boundPrompt(x.generation) : null;
+  const bound = x.ticket === null ? boundPrompt(x.generation, x.engine.templates.get(model)) : null;
   if (bound === null) return null;
   const maxTokens = x.generation.maxTokens ?? defaultFor(gw, x);
   const longest = x.engine.models.get(model)?.max_model_len ?? Number.POSITIVE_INFINITY;
   // A prompt that may leave less than the default has to be counted, or the default would be another one.
   if (x.generation.maxTokens === null && Math.max(...bound) + maxTokens > longest) return null;
-  return admitBound(gw, x, model, bound, maxTokens) ? maxTokens : null;
+  return (await admitBound(gw, x, model, bound, maxTokens)) ? maxTokens : null;
 }
 
 async function admitCounted(gw: GatewayResources, x: Exchange, model: string): Promise<number> {
@@ -81,7 +81,9 @@ async function admitCounted(gw: GatewayResources, x: Exchange, model: string): P
   const count = await countPrompt(x, model);
   const fallback = chat ? roomFor(x, [model], count, defaultFor(gw, x)) : COMPLETION_MAX_TOKENS;
   const maxTokens = x.generation.maxTokens ?? fallback;
-  await admit(gw, x, model, count, maxTokens);
+  // It may have waited by a bound already; together it waits no longer than any other.
+  const leftMs = Math.max(0, gw.limits.admissionMs - (performance.now() - x.startedAt));
+  await admit(gw, x, model, count, maxTokens, leftMs);
   return maxTokens;
 }
 
