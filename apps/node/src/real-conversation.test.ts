@@ -13,7 +13,7 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
   let bodies: JsonBody[];
 
   beforeAll(async () => {
-    real = await startRealEngine({ reverse: true, random: true });
+    real = await startRealEngine({ reverse: true, mappers: "random" });
     gateway = await startTestGateway({ socketPath: real.socketPath });
     const client = gateway.resources.engine()?.client;
     if (client) bodies = recordBodies(client);

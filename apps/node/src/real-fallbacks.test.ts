@@ -39,7 +39,7 @@ describe.runIf(hasPython())("every fallback code", () => {
   let lines: Record<string, unknown>[] = [];
 
   beforeAll(async () => {
-    real = await startRealEngine({ reverse: true, random: true });
+    real = await startRealEngine({ reverse: true, mappers: "random" });
     gateway = await startTestGateway({ socketPath: real.socketPath });
     gateway.resources.log = pino(
       { level: "info" },

@@ -8,6 +8,7 @@ import { findCheckout, locatePython, pythonEnvironment } from "@helm/host";
 import pino from "pino";
 import { type EngineBudgets, EngineSupervisor } from "../engine/engine-supervisor";
 import type { ServingEngine } from "../engine/serving-engine";
+import { type MapperKind, makeMapper } from "./make-mappers";
 
 const run = promisify(execFile);
 
@@ -59,13 +60,12 @@ export interface WantedEngine {
   budgets?: EngineBudgets;
   /** A mapper of the other direction as well. */
   reverse?: boolean;
-  /** Mappers of random weights, where what a transferred answer says does not matter, or should be seen to be wrong. */
-  random?: boolean;
+  mappers?: MapperKind;
 }
 
 /**
- * The reference engine with copies of the bundled models (a training may be writing the originals) and a mapper fitted
- * just now from the bundled corpus.
+ * The reference engine with copies of the bundled models (a training may be writing the originals) and a mapper, fitted
+ * just now where no other is wanted.
  */
 export async function startRealEngine(wanted: WantedEngine = {}): Promise<RealEngine> {
   const home = locatePython();
@@ -99,15 +99,12 @@ export async function startRealEngine(wanted: WantedEngine = {}): Promise<RealEn
     (engine) => engine && settle(engine),
   );
   supervisor.start();
-  const maker = wanted.random ? "./random_mapper.py" : "./quick_fit.py";
-  const script = fileURLToPath(new URL(maker, import.meta.url));
-  const fit = async (from: string[]) =>
-    (await run(home.python, [script, ...from, mapperDir], { env: environment })).stdout.trim();
-  const fitted = async () => {
-    const up = await fit(folders);
-    return [up, wanted.reverse ? await fit(folders.toReversed()) : ""] as const;
+  const how = { kind: wanted.mappers ?? "fitted", python: home.python, environment, folders, mapperDir };
+  const made = async () => {
+    const up = await makeMapper(how, "up");
+    return [up, wanted.reverse ? await makeMapper(how, "down") : ""] as const;
   };
-  const [engine, [mapperSha256, reverseSha256]] = await Promise.all([serving, fitted()]);
+  const [engine, [mapperSha256, reverseSha256]] = await Promise.all([serving, made()]);
   for (const sha256 of [mapperSha256, reverseSha256]) if (sha256) await engine.client.loadMapper(sha256);
   return {
     socketPath,
