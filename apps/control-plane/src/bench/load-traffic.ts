@@ -13,18 +13,21 @@ const WAYS = `(VALUES (0, 'kept', 'CONFIDENT', 'none'), (1, 'kept', 'STREAM_MODE
   (3, 'escalated', 'LOW_MEAN', 'transferred'), (4, 'escalated', 'LOW_MIN', 'transferred'), (5, 'escalated', 'AGENT', 'transferred'),
   (6, 'escalated', 'TIMEOUT', 'fallback'), (7, 'refused', 'kv_memory_short', '')) AS way(n, decision, reason, transfer)`;
 
-/** Counters in the tables where they would stand: minutes as long as those are kept, hours before; traces of a week. */
+/**
+ * Counters in the tables where they would stand: minutes as long as those are kept, hours before; traces of a week. A tenant
+ * asks by one route, so its pair is one.
+ */
 export function trafficStatements({ minutes, hours, traces }: TrafficScale): string[] {
   const tenants = "(SELECT array_agg(id::text) AS ids FROM tenant)";
   const pairs = "(SELECT array_agg(id::text) AS ids FROM (SELECT id FROM pair ORDER BY id LIMIT 20) p)";
   return [
     `INSERT INTO request_stat (bucket, node_id, tenant_id, pair_id, decision, reason, transfer, requests, tokens_moved, first_token_ms_sum)
      SELECT date_trunc('minute', now() - i::float8 / ${minutes} * interval '5 hours'), '', t.ids[1 + j % 100],
-       p.ids[1 + (j / 7) % 20], way.decision, way.reason, way.transfer, 1 + i % 50, 512, 40
+       p.ids[1 + j % 20], way.decision, way.reason, way.transfer, 1 + i % 50, 512, 40
      FROM generate_series(1, ${Math.ceil(minutes / 8)}) AS n(j) CROSS JOIN LATERAL (SELECT j * 8 AS i) k, ${WAYS},
        ${tenants} t, ${pairs} p ON CONFLICT DO NOTHING`,
     `INSERT INTO request_stat_hour (bucket, tenant_id, pair_id, decision, reason, transfer, requests, tokens_moved, first_token_ms_sum)
-     SELECT date_trunc('hour', now() - interval '6 hours' - ${age(hours)}), t.ids[1 + j % 100], p.ids[1 + (j / 7) % 20],
+     SELECT date_trunc('hour', now() - interval '6 hours' - ${age(hours)}), t.ids[1 + j % 100], p.ids[1 + j % 20],
        way.decision, way.reason, way.transfer, 900, 51200, 36000
      FROM generate_series(1, ${Math.ceil((3 * hours) / 8)}) AS n(j) CROSS JOIN LATERAL (SELECT j * 8 AS i) k, ${WAYS},
        ${tenants} t, ${pairs} p ON CONFLICT DO NOTHING`,
@@ -46,7 +49,7 @@ export function trafficStatements({ minutes, hours, traces }: TrafficScale): str
        (SELECT array_agg(id::text) AS ids FROM host WHERE kind = 'node') h
      CROSS JOIN LATERAL (SELECT j * 8 + way.n AS i) k
      CROSS JOIN LATERAL (SELECT now() - i::float8 / ${traces} * interval '7 days' AS at, t.ids[1 + i % 100] AS tenant,
-       p.ids[1 + (i / 7) % 20] AS pair, CASE WHEN j % 20 > 0 THEN '' WHEN way.decision = 'escalated'
+       p.ids[1 + i % 20] AS pair, CASE WHEN j % 20 > 0 THEN '' WHEN way.decision = 'escalated'
          THEN 'escalated_also_native' WHEN way.decision = 'kept' THEN 'kept_also_target' ELSE '' END AS share) r
      ON CONFLICT DO NOTHING`,
   ];

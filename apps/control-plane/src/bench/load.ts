@@ -1,4 +1,5 @@
 import pg from "pg";
+import { judgeTable } from "../testing/judge";
 import { type TrafficScale, trafficStatements } from "./load-traffic";
 
 export interface Scale extends TrafficScale {
@@ -212,6 +213,9 @@ function statements(run: string, scale: Scale, copy: Copy): string[] {
       `generate_series(1, 50) i, unnest(ARRAY['worker', 'node']) AS k(kind), host o WHERE o.name = 'w1'`,
     ),
     ...trafficStatements(scale),
+    `INSERT INTO judge_table (id, pair_id, sha256, "table", created_by)
+     SELECT uuidv7(), p.id, encode(sha256((p.id::text || i)::bytea), 'hex'), '${JSON.stringify(judgeTable())}', 'seed'
+     FROM pair p, generate_series(1, 3) i`,
     "INSERT INTO node_state (node_id) SELECT id FROM host WHERE kind = 'node' ON CONFLICT DO NOTHING",
     copy(
       "routing_snapshot",

@@ -13,6 +13,7 @@ export interface Known {
   registrations: string[];
   audit: string[];
   traces: string[];
+  judges: string[];
   questions: string[];
   generations: number[];
 }
@@ -52,6 +53,7 @@ export async function readKnown(db: Db): Promise<Known> {
       await db.$queryRaw<{ id: string }[]>`SELECT id FROM audit_entry ORDER BY md5(id::text) LIMIT 20`,
     ),
     questions: ids(await db.playgroundRun.findMany({ select: id, orderBy: { createdAt: "desc" }, take: 1 })),
+    judges: ids(await db.judgeTable.findMany({ select: id, take: 20 })),
     traces: ids(await db.$queryRaw`SELECT id FROM request_trace ORDER BY md5(id) LIMIT 20`),
     generations: (await db.routingSnapshot.findMany({ select: { generation: true }, take: 20 })).map(
       (row) => row.generation,
@@ -125,6 +127,10 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "calibration.compare": ({ ofBusyPair }) =>
     ofBusyPair.slice(1).map((second) => ({ first: ofBusyPair[0], second })),
   "mapper.list": ({ pairs }) => [undefined, ...pairs.map((pairId) => ({ pairId }))],
+  "judge.list": ({ pairs }) => [{}, ...pairs.slice(0, 6).map((pairId) => ({ pairId }))],
+  "judge.get": ({ judges }) => byId(judges),
+  "judge.threshold": ({ judges }) => judges.map((id) => ({ id, by: { escalation_rate: 0.2 } })),
+  "judge.check": ({ judges }) => byId(judges),
   "drift.list": ({ pairs }) => pairs.map((pairId) => ({ pairId })),
   "evaluation.list": ({ pairs }) => pairs.map((pairId) => ({ pairId })),
   "ladder.list": nothing,
