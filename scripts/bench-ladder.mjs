@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { besideEngine, wordsOf } from "./bench/ladder/beside-engine.mjs";
+import { besideLiteLlm } from "./bench/ladder/beside-litellm.mjs";
 import { climb } from "./bench/ladder/climb.mjs";
 import { readMemory, takeGolden } from "./bench/ladder/engine.mjs";
 import { burst, Door, sustain } from "./bench/ladder/load.mjs";
@@ -19,6 +20,8 @@ const args = process.argv.slice(2);
 /** Whether it runs at all; its figures say nothing of the aims. */
 const quick = args.includes("--quick");
 const CLIENTS = quick ? 128 : 2_048;
+/** LiteLLM is slow enough that fewer say the same. */
+const LITELLM_CLIENTS = quick ? 64 : 512;
 const ROUNDS = quick ? 2 : 4;
 const MAX_TOKENS = 16;
 const SUSTAIN = { clients: 64, seconds: quick ? 3 : 15 };
@@ -41,7 +44,7 @@ await main(async () => {
   section("Targets, written down before the run");
   for (const { what, target } of TARGETS) say(`${what}: ${target}`);
   try {
-    await onProduct(join(folder, "a"), {}, stopping.signal, (up) => onWideBudget(up, measured));
+    await onProduct(join(folder, "a"), {}, stopping.signal, (up) => onWideBudget(up, measured, folder));
     const { kv_bytes_per_token: pilot } = measured.memory.models.pilot;
     const both = pilot + measured.memory.models.target.kv_bytes_per_token;
     const env = { HELM_ENGINE_KV_BYTES: String(SHORT_BUDGET_TOKENS * both), HELM_ADMISSION_MS: "500" };
@@ -81,7 +84,7 @@ async function onProduct(stateDir, env, signal, work) {
   }
 }
 
-async function onWideBudget({ doors, gateway, key, pids, socketPath }, measured) {
+async function onWideBudget({ doors, gateway, key, pids, socketPath }, measured, folder) {
   const prompts = someTasks(8).map(({ prompt }) => prompt);
   const golden = await takeGolden(doors.engine, ["pilot", "target"], prompts, MAX_TOKENS);
   const load = { model: "pilot", prompts, golden, maxTokens: MAX_TOKENS, clients: CLIENTS };
@@ -94,6 +97,14 @@ async function onWideBudget({ doors, gateway, key, pids, socketPath }, measured)
   section(`${CLIENTS} clients at once through helm-auto`);
   measured.auto = await burst(doors.gateway, { ...load, model: "helm-auto" });
   say(`${measured.auto.correct} correct, ${measured.auto.rate.toFixed(1)}/s${wordsOf(measured.auto)}`);
+  section(`${LITELLM_CLIENTS} clients at once through a LiteLLM proxy in front of the same engine`);
+  measured.litellm = {
+    clients: LITELLM_CLIENTS,
+    ...(await besideLiteLlm(socketPath, folder, { ...load, clients: LITELLM_CLIENTS })),
+  };
+  say(
+    measured.litellm.without ?? `${measured.litellm.correct} correct, ${measured.litellm.rate.toFixed(1)}/s`,
+  );
   section("Short requests all the time, and with long ones among them");
   measured.short = await sustain(doors.gateway, { ...load, ...SUSTAIN });
   const long = longPrompt(LONG.characters);

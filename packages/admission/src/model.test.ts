@@ -31,6 +31,16 @@ const ask = fc
   })
   .map((what) => step(`ask ${JSON.stringify(what)}`, (world) => world.ask(what)));
 
+const bound = fc
+  .record({
+    engine,
+    tenant,
+    bytes: fc.integer({ min: 1, max: 60 }),
+    slack: fc.nat(50),
+    deadlineMs: fc.nat(3_000),
+  })
+  .map((what) => step(`bound ${JSON.stringify(what)}`, (world) => world.askBound(what)));
+
 const escalate = fc
   .tuple(at, fc.integer({ min: 1, max: 110 }), fc.nat(500))
   .map(([which, bytes, deadlineMs]) =>
@@ -91,7 +101,8 @@ const passLong = fc.constant(step("pass long", (world) => world.clock.pass(70_00
 /** Mostly asking, so that there is a queue; a quarter of all steps give back. */
 const often = <T>(times: number, one: T): T[] => Array.from({ length: times }, () => one);
 const commands = [
-  ...often(16, ask),
+  ...often(12, ask),
+  ...often(6, bound),
   ...often(4, escalate),
   ...often(6, finish),
   ...often(4, cancel),

@@ -1,4 +1,5 @@
 import { cpus, totalmem } from "node:os";
+import { LITELLM } from "../serving/litellm.mjs";
 
 const MIB = 1 << 20;
 const AIM = { ofEngine: 0.95, burst: 40, short: 40, mixed: 10, secondMib: 512, growMib: 256 };
@@ -120,6 +121,8 @@ ${beside.rounds} times ${measured.clients.toLocaleString("en")} clients with one
 
 Ratio: ${interval(beside.ratio, 3)}. Through \`helm-auto\`, where the judge reads every answer: ${auto.rate.toFixed(1)}/s, ${countsOf(auto)}, answered by ${[...auto.served].map(([who, times]) => `${who} ${times}`).join(", ")}.
 
+${liteLlmLine(measured.litellm)}
+
 ## Footprint
 
 | | weights (MiB) | cache budget (MiB) |
@@ -142,6 +145,12 @@ may wait 500 ms for their turn; a long one that is refused comes back with its t
 
 ${gapOf(tight)}
 `;
+}
+
+function liteLlmLine({ clients, without, ...found }) {
+  if (without !== undefined)
+    return `A LiteLLM proxy in front of the same engine could not be measured: ${without.split("\n")[0]}`;
+  return `${clients} clients through a LiteLLM ${LITELLM} proxy in front of the same engine: ${found.rate.toFixed(1)}/s, ${countsOf(found)}.`;
 }
 
 function gapOf({ longs }) {

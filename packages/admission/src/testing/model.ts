@@ -81,6 +81,36 @@ export class World {
     });
   }
 
+  /** By a bound, which is `slack` bytes too large; the exact size is told when the gate asks. */
+  askBound(ask: { engine: Engine; tenant: string; bytes: number; slack: number; deadlineMs: number }): void {
+    const { engine, tenant, bytes, slack, deadlineMs } = ask;
+    const abort = new AbortController();
+    const client: Client = {
+      engine,
+      tenant,
+      bytes: bytes + slack,
+      abort,
+      deadlineAt: this.clock.now() + deadlineMs,
+      outcome: null,
+      reservation: null,
+      pilot: null,
+    };
+    this.clients.push(client);
+    const exact = () => Promise.resolve(bytes);
+    const { signal } = abort;
+    const pending = this.gates[engine].admitBound({
+      tenant,
+      bytes: bytes + slack,
+      deadlineMs,
+      signal,
+      exact,
+    });
+    void pending.then((admitted) => {
+      client.outcome = admitted ? { outcome: "admitted", ...admitted } : { outcome: "gone" };
+      client.reservation = admitted?.reservation ?? null;
+    });
+  }
+
   waiting(engine: Engine): Client[] {
     return this.clients.filter((client) => client.engine === engine && client.outcome === null);
   }
@@ -129,7 +159,7 @@ export class World {
     };
     let held = 0;
     for (const client of this.clients) {
-      if (client.engine === engine && client.reservation) held += client.bytes;
+      if (client.engine === engine && client.reservation) held += client.reservation.bytes;
       if (engine === "pilot" && client.pilot) held += client.pilot.bytes;
     }
     if (gate.reserved !== held) fail(`${gate.reserved} bytes are reserved, and requests hold ${held}`);
