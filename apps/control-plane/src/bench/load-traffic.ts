@@ -3,7 +3,7 @@ import { traceOf } from "../testing/traces";
 export interface TrafficScale {
   /** Rows of the last hours, by the minute. */
   minutes: number;
-  /** Of the newest month, by the hour; twice as many are of the eleven before. */
+  /** Of the newest month, by the hour; four times as many are of the eleven before. */
   hours: number;
   traces: number;
 }
@@ -27,12 +27,12 @@ export function trafficStatements({ minutes, hours, traces }: TrafficScale): str
      FROM generate_series(1, ${Math.ceil(minutes / 8)}) AS n(j) CROSS JOIN LATERAL (SELECT j * 8 AS i) k, ${WAYS},
        ${tenants} t, ${pairs} p ON CONFLICT DO NOTHING`,
     `INSERT INTO request_stat_hour (bucket, tenant_id, pair_id, decision, reason, transfer, requests, tokens_moved, first_token_ms_sum)
-     SELECT date_trunc('hour', now() - interval '6 hours' - ${age(hours)}), t.ids[1 + j % 100], p.ids[1 + j % 20],
+     SELECT date_trunc('hour', now() - interval '6 hours' - ${age(hours, 4)}), t.ids[1 + j % 100], p.ids[1 + j % 20],
        way.decision, way.reason, way.transfer, 900, 51200, 36000
-     FROM generate_series(1, ${Math.ceil((3 * hours) / 8)}) AS n(j) CROSS JOIN LATERAL (SELECT j * 8 AS i) k, ${WAYS},
+     FROM generate_series(1, ${Math.ceil((5 * hours) / 8)}) AS n(j) CROSS JOIN LATERAL (SELECT j * 8 AS i) k, ${WAYS},
        ${tenants} t, ${pairs} p ON CONFLICT DO NOTHING`,
     `INSERT INTO escalation_length (bucket, node_id, pair_id, transfer, from_tokens, requests, first_token_ms_sum, first_token_ms_squares)
-     SELECT date_trunc('hour', now() - interval '6 hours' - ${age(hours)}), '', p.ids[1 + j % 4], way.transfer,
+     SELECT date_trunc('hour', now() - interval '6 hours' - ${age(hours, 2)}), '', p.ids[1 + j % 4], way.transfer,
        power(2, 5 + b)::int, 40, 4000, 500000
      FROM generate_series(1, ${Math.ceil((3 * hours) / 16)}) AS n(j) CROSS JOIN LATERAL (SELECT j * 16 AS i) k,
        generate_series(0, 7) b, (VALUES ('transferred'), ('fallback')) AS way(transfer), ${pairs} p ON CONFLICT DO NOTHING`,
@@ -55,9 +55,10 @@ export function trafficStatements({ minutes, hours, traces }: TrafficScale): str
   ];
 }
 
-/** Of row `i`: the first `month` rows are of the newest month, the others of the eleven before. */
-function age(month: number): string {
-  return `(least(i::float8 / ${month}, 1) * interval '30 days' + greatest(i::float8 / ${month} - 1, 0) / 2 * interval '335 days')`;
+/** Of row `i`: the first `month` rows are of the newest month, `before` times as many of the eleven before. */
+function age(month: number, before: number): string {
+  const share = `(i::float8 / ${month})`;
+  return `(least(${share}, 1) * interval '30 days' + greatest(${share} - 1, 0) / ${before} * interval '335 days')`;
 }
 
 function traceDocument() {
