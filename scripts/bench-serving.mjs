@@ -65,7 +65,7 @@ async function onNode(folder, measured) {
     if (wanted("gateway"))
       measured.overhead = await measureOverhead(open, folder, { rounds: quick ? 30 : 1_500, say });
     if (wanted("throughput")) {
-      const how = { segments: quick ? 2 : 12, seconds: quick ? 1 : 4, say };
+      const how = { segments: quick ? 2 : 8, seconds: quick ? 1 : 4, say };
       measured.throughput = [];
       for (const concurrency of [8, 32])
         measured.throughput.push(await measureThroughput(open, { concurrency, ...how }));

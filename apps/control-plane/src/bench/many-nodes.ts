@@ -1,4 +1,4 @@
-// Simulated nodes take new generations from a control plane. Usage: tsx many-nodes.ts --main MAIN.js [--quick]; prints JSON.
+// Simulated nodes take new generations from a control plane. Prints JSON. Usage: tsx many-nodes.ts --main MAIN.js [--quick] [--nodes N] [--generations N]
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -16,9 +16,15 @@ import type { CrowdTask } from "./node-crowd";
 
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const quick = process.argv.includes("--quick");
-const NODES = quick ? 50 : 1_000;
-const GENERATIONS = quick ? 2 : 12;
+const NODES = numberOf("--nodes") ?? (quick ? 50 : 1_000);
+const GENERATIONS = numberOf("--generations") ?? (quick ? 2 : 12);
 const PATIENCE_MS = 60_000;
+
+function numberOf(name: string): number | null {
+  const at = process.argv.indexOf(name);
+  return at === -1 ? null : Number(process.argv[at + 1]);
+}
+
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 interface Delays {
