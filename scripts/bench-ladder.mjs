@@ -22,7 +22,7 @@ const quick = args.includes("--quick");
 const CLIENTS = quick ? 128 : 2_048;
 /** LiteLLM is slow enough that fewer say the same. */
 const LITELLM_CLIENTS = quick ? 64 : 512;
-const ROUNDS = quick ? 2 : 4;
+const ROUNDS = quick ? 2 : 3;
 const MAX_TOKENS = 16;
 const SUSTAIN = { clients: 64, seconds: quick ? 3 : 15 };
 const LONG = { characters: 6_000, maxTokens: 400 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Admission, AdmissionGate } from "./admission-gate";
+import type { Admission } from "./admission";
+import { AdmissionGate } from "./admission-gate";
 import type { Shortfall } from "./refusal";
 import { VirtualClock } from "./testing/virtual-clock";
 import { TICKET_GRACE_MS } from "./ticket-book";

@@ -1,3 +1,4 @@
+export * from "./admission";
 export * from "./admission-gate";
 export * from "./clock";
 export * from "./ledger";

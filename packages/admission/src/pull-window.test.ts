@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AdmissionGate, type Admitted } from "./admission-gate";
+import type { Admitted } from "./admission";
+import { AdmissionGate } from "./admission-gate";
 import type { Pull } from "./pull-window";
 import { VirtualClock } from "./testing/virtual-clock";
 

@@ -1,4 +1,5 @@
-import { type Admission, AdmissionGate } from "../admission-gate";
+import type { Admission } from "../admission";
+import { AdmissionGate } from "../admission-gate";
 import type { Reservation } from "../ledger";
 import { VirtualClock } from "./virtual-clock";
 

@@ -1,0 +1,54 @@
+import type { Clock } from "./clock";
+import { type Ticket, TicketBook, type TicketLimits } from "./ticket-book";
+import type { Place, WaitingRoom } from "./waiting-room";
+
+export type Kept = Ticket & Place;
+
+/** Places of refused requests: those whose room is kept stand in the queue themselves. */
+export class KeptPlaces {
+  private readonly tickets: TicketBook;
+  private readonly standing = new Map<string, Kept>();
+
+  constructor(
+    private readonly room: Pick<WaitingRoom<Place, Kept>, "keep" | "drop">,
+    limits: TicketLimits,
+    clock: Clock,
+    /** Told when one lapsed. */
+    onLapse: () => void,
+  ) {
+    this.tickets = new TicketBook(limits, clock, (ticket) => {
+      this.drop(ticket.id);
+      onLapse();
+    });
+  }
+
+  get size(): number {
+    return this.tickets.size;
+  }
+
+  /** The ticket for a place, or null where too many are out. */
+  keep({ tenant, bytes, turn, order, overtaken }: Place, retryAfterMs: number): string | null {
+    const ticket = this.tickets.issue({ tenant, bytes, turn, order }, retryAfterMs);
+    if (!ticket) return null;
+    if (ticket.holds) {
+      const kept = { ...ticket, overtaken };
+      this.standing.set(ticket.id, kept);
+      this.room.keep(kept);
+    }
+    return ticket.id;
+  }
+
+  /** The place that a tenant's own ticket kept, taken up again; null for any other. */
+  redeem(id: string, tenant: string, bytes: number): Kept | null {
+    const ticket = this.tickets.redeem(id, tenant, bytes);
+    return ticket && { ...ticket, overtaken: this.drop(id)?.overtaken ?? { bytes: 0 } };
+  }
+
+  drop(id: string): Kept | undefined {
+    const kept = this.standing.get(id);
+    if (!kept) return undefined;
+    this.standing.delete(id);
+    this.room.drop(kept);
+    return kept;
+  }
+}
