@@ -12,14 +12,24 @@ beforeAll(async () => {
 });
 afterAll(() => control.stop());
 
-const register = (sourceModel: string, targetModel: string) =>
-  control.as("admin").pair.register({ sourceModel, targetModel });
+/** Who is told that no connection was free in time asks again, as it was told to. */
+async function register(sourceModel: string, targetModel: string): Promise<unknown> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await control.as("admin").pair.register({ sourceModel, targetModel });
+    } catch (error) {
+      if (codeOf(error) !== "DATABASE_BUSY" || tries === 5) throw error;
+    }
+  }
+}
+
+const codeOf = (error: unknown) => ((error as Error).cause as HelmError | undefined)?.code;
 
 /** What came of several that were sent at one moment: how many went through, and the codes of the others. */
 async function outcomes(asked: Promise<unknown>[]) {
   const settled = await Promise.allSettled(asked);
   const refused = settled.filter((one) => one.status === "rejected");
-  const codes = refused.map(({ reason }) => ((reason as Error).cause as HelmError).code);
+  const codes = refused.map(({ reason }) => codeOf(reason));
   return { through: settled.length - refused.length, codes };
 }
 
