@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { type RequestTrace, TraceBatch } from "@helm/contracts";
 import { HostClient, MAPPER_FILE } from "@helm/host";
 import OpenAI from "openai";
 import pino from "pino";
@@ -90,6 +91,22 @@ describe.runIf(hasPython())("the gateway before the reference engine", () => {
     expect(answer.body.helm.timing.stage_ms).toBeGreaterThan(0);
     expect(answer.body.helm.timing.map_ms).toBeGreaterThan(0);
     expect(answer.body.usage.prompt_tokens).toBe(prompt);
+    const id = answer.headers.get("x-helm-trace-id");
+    const { outbox } = gateway.resources.traces;
+    const sent: RequestTrace[] = [];
+    for (let batch = outbox.report(); batch; batch = outbox.report()) {
+      sent.push(...TraceBatch.parse(JSON.parse(JSON.stringify(batch))).traces);
+      outbox.sent(batch);
+    }
+    const trace = sent.find((one) => one.id === id);
+    expect(trace?.tokens).toEqual({ prompt, moved: prompt - tail, tail });
+    expect(trace?.legs.map(({ role, answered }) => [role, answered])).toEqual([
+      ["pilot", false],
+      ["stage", false],
+      ["target", true],
+    ]);
+    for (const step of ["stage_ms", "map_ms", "install_ms", "total_ms"] as const)
+      expect(trace?.steps?.[step], step).toBeGreaterThan(0);
   });
 
   it("escalates at an agent's word, with the conversation", async () => {
