@@ -166,7 +166,8 @@ async function judgeBetween(admin, easy, hard) {
   const route = await admin.ask("route.get");
   const bound = Math.max(-99, (easy + hard) / 2);
   const judge = { meanLogprob: bound, minLogprob: -100 };
-  await admin.change("route.update", { name: route.name, judge, revision: route.revision });
+  // No request is escalated by chance: each row of the table shows what was decided.
+  await admin.change("route.update", { name: route.name, judge, shareForced: 0, revision: route.revision });
   await onNode(admin, (node) => node.generation.active >= node.generation.desired);
   console.log(
     `  the judge escalates below a mean log-probability of ${bound.toFixed(2)} nats (between easy and hard)`,
