@@ -1,5 +1,5 @@
 // Live escalated answers against an offline greedy decode, token for token, over real HTTP and the real engine.
-// Usage: npm run check:equality -- [PROMPTS] [MAX_TOKENS]
+// Usage: npm run check:equality -- [--prompts 200] [--max-tokens 48] [--concurrency 1,8,64]
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "./lib/paths.mjs";

@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findCheckout } from "@helm/host";
+import { decodeCounts, meanBatch } from "./engine-metrics";
 import type { Decoded, RealEngine } from "./real-engine";
-import { type TestGateway, testKey } from "./test-gateway";
+import { otherKey, type TestGateway, testKey } from "./test-gateway";
 
 /** Below this gap of an offline decode's two best logits, float noise may decide. */
 export const NEAR_TIE = 1e-4;
@@ -14,6 +16,18 @@ export interface EqualityCounts {
   /** Differing only from a position on where the offline decode's margin is below NEAR_TIE. */
   nearTies: number;
   different: { id: string; position: number; margin: number | null }[];
+  /** Answers by why nothing was carried across. */
+  fallbacks: Record<string, number>;
+  /** Sequences that the target decoded together in a step, in the mean; by the engine's own count. */
+  meanBatch: number | null;
+}
+
+export interface EqualityAsk {
+  prompts: number;
+  maxTokens: number;
+  /** How many requests are under way at a time. */
+  atOnce: number;
+  transfer: "force" | "auto" | "off";
 }
 
 interface Live {
@@ -21,9 +35,36 @@ interface Live {
   prompt: number[];
   tokens: number[];
   transferred: boolean;
+  reason: string;
 }
 
-const ATONCE = 8;
+/** Offline decodes, each made once however often it is compared with. */
+export class OfflineAnswers {
+  private readonly known = new Map<string, Decoded>();
+
+  constructor(
+    private readonly engine: RealEngine,
+    private readonly maxTokens: number,
+  ) {}
+
+  /** By id: from the same transferred cache, or of the target alone. */
+  async of(answers: readonly Live[], native: boolean): Promise<Map<string, Decoded>> {
+    const missing = answers.filter((answer) => !this.known.has(key(answer.id, native)));
+    if (missing.length > 0) {
+      const prompts = missing.map((answer) => ({ id: answer.id, tokens: answer.prompt }));
+      const decoded = await this.engine.decode(prompts, this.maxTokens, native);
+      for (const one of decoded) this.known.set(key(one.id, native), one);
+    }
+    return new Map(
+      answers.flatMap(({ id }) => {
+        const found = this.known.get(key(id, native));
+        return found ? [[id, found] as const] : [];
+      }),
+    );
+  }
+}
+
+const key = (id: string, native: boolean) => `${native ? "native" : "mapped"} ${id}`;
 
 /**
  * Asks the gateway for escalated answers, greedily, and compares each with an offline decode: from the same transferred
@@ -32,31 +73,42 @@ const ATONCE = 8;
 export async function compareWithOffline(
   gateway: TestGateway,
   engine: RealEngine,
-  ask: { prompts: number; maxTokens: number; transfer: "force" | "off" },
+  ask: EqualityAsk,
+  offline = new OfflineAnswers(engine, ask.maxTokens),
 ): Promise<EqualityCounts> {
   const tasks = (await readTasks()).slice(0, ask.prompts);
-  const live: Live[] = [];
-  for (let at = 0; at < tasks.length; at += ATONCE) {
-    const group = tasks.slice(at, at + ATONCE);
-    live.push(...(await Promise.all(group.map((task) => escalate(gateway, task, ask)))));
-  }
+  const before = await decodeCounts(engine.socketPath, "target");
+  const live = await askAll(gateway, tasks, ask);
+  const after = await decodeCounts(engine.socketPath, "target");
   const counts: EqualityCounts = {
     prompts: live.length,
     transferred: live.filter((answer) => answer.transferred).length,
     equal: 0,
     nearTies: 0,
     different: [],
+    fallbacks: {},
+    meanBatch: meanBatch(before, after),
   };
+  for (const { transferred, reason } of live)
+    if (!transferred) counts.fallbacks[reason] = (counts.fallbacks[reason] ?? 0) + 1;
   for (const transferred of [true, false]) {
     const answers = live.filter((answer) => answer.transferred === transferred);
     if (answers.length === 0) continue;
-    const prompts = answers.map((answer) => ({ id: answer.id, tokens: answer.prompt }));
-    const offline = new Map(
-      (await engine.decode(prompts, ask.maxTokens, !transferred)).map((one) => [one.id, one]),
-    );
-    for (const answer of answers) compare(answer, offline.get(answer.id), counts);
+    const decoded = await offline.of(answers, !transferred);
+    for (const answer of answers) compare(answer, decoded.get(answer.id), counts);
   }
   return counts;
+}
+
+/** Keeps `atOnce` requests under way until all are answered; in order of tasks. */
+async function askAll(gateway: TestGateway, tasks: readonly Task[], ask: EqualityAsk): Promise<Live[]> {
+  const live: Live[] = new Array(tasks.length);
+  const left = tasks.entries();
+  const one = async () => {
+    for (const [at, task] of left) live[at] = await escalate(gateway, task, ask);
+  };
+  await Promise.all(Array.from({ length: ask.atOnce }, one));
+  return live;
 }
 
 function compare(answer: Live, offline: Decoded | undefined, counts: EqualityCounts): void {
@@ -88,14 +140,16 @@ async function readTasks(): Promise<Task[]> {
   return Array.from({ length: step }, (_, from) => tasks.filter((_, at) => at % step === from)).flat();
 }
 
-async function escalate(
-  gateway: TestGateway,
-  task: Task,
-  ask: { maxTokens: number; transfer: "force" | "off" },
-): Promise<Live> {
+async function escalate(gateway: TestGateway, task: Task, ask: EqualityAsk): Promise<Live> {
   const response = await fetch(`${gateway.origin}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${testKey}` },
+    headers: {
+      // What the target has read itself of a tenant's prompts is taken instead of mapped rows: a transfer that is to be
+      // compared with an offline one must not find any.
+      authorization: `Bearer ${ask.transfer === "force" ? testKey : otherKey}`,
+      // A conversation of its own: one that has escalated before would stay on the target.
+      "x-helm-session": randomUUID(),
+    },
     body: JSON.stringify({
       model: "helm-auto",
       messages: task.prompt,
@@ -108,7 +162,7 @@ async function escalate(
   const body = (await response.json()) as {
     prompt_token_ids: number[];
     choices: { token_ids: number[] }[];
-    helm: { decision: string; transfer: string };
+    helm: { decision: string; transfer: string; reason: string };
     error?: { message: string };
   };
   if (!response.ok) throw new Error(`${task.id}: ${body.error?.message}`);
@@ -118,5 +172,6 @@ async function escalate(
     prompt: body.prompt_token_ids,
     tokens: body.choices[0]?.token_ids ?? [],
     transferred: body.helm.transfer === "transferred",
+    reason: body.helm.reason,
   };
 }
