@@ -130,7 +130,7 @@ function Answers({
           {question.error}
         </p>
       ) : null}
-      <div className="grid items-start gap-4 lg:grid-cols-2 2xl:grid-cols-3">
+      <div className="grid items-start gap-4 lg:grid-cols-2 xl:grid-cols-3">
         {PlaygroundSide.options.map((side) => (
           <AnswerCard
             key={side}

@@ -95,8 +95,9 @@ function Answered({ series }: { series: Series }) {
                   dataKey={key}
                   name={name}
                   stackId="all"
-                  stroke={fill}
-                  strokeWidth={1.5}
+                  // A line of what is nought nearly everywhere would run along the top as if it were something.
+                  stroke={key === "refused" || key === "failed" ? "none" : fill}
+                  strokeWidth={1.25}
                   fill={pattern ? `url(#${pattern}-${key})` : fill}
                   fillOpacity={pattern ? 1 : 0.45}
                   isAnimationActive={false}

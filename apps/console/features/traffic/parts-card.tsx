@@ -12,7 +12,7 @@ type Part = Summary["tenants"][number];
 function columns(what: string): Column<Part>[] {
   return [
     { id: "name", name: what, value: (row) => row.name },
-    { id: "requests", name: "Requests", value: (row) => row.requests },
+    { id: "requests", name: "Requests", value: (row) => row.requests, cell: (row) => count(row.requests) },
     {
       id: "escalated",
       name: "Escalated",
@@ -41,14 +41,19 @@ function columns(what: string): Column<Part>[] {
       cell: (row) => `${count(row.transferred)} of ${count(row.escalated)}`,
       csv: { transferred: (row) => row.transferred, escalated: (row) => row.escalated },
     },
-    { id: "fallbacks", name: "No transfer", value: (row) => row.fallbacks },
+    {
+      id: "fallbacks",
+      name: "No transfer",
+      value: (row) => row.fallbacks,
+      cell: (row) => count(row.fallbacks),
+    },
     {
       id: "moved",
       name: "Tokens moved",
       value: (row) => row.tokensMoved,
       cell: (row) => count(row.tokensMoved),
     },
-    { id: "refused", name: "Refused", value: (row) => row.refused },
+    { id: "refused", name: "Refused", value: (row) => row.refused, cell: (row) => count(row.refused) },
   ];
 }
 

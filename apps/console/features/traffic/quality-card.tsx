@@ -145,7 +145,11 @@ function Chart({ curves }: { curves: Curves }) {
               r={label === "now" ? 6 : 4}
               fill={label === "now" ? "var(--accent)" : "var(--card)"}
               stroke="var(--ink)"
-              label={{ value: label, position: "top", ...axisText }}
+              label={{
+                value: label,
+                position: label === "pilot only" ? "right" : label === "now" ? "bottom" : "left",
+                ...axisText,
+              }}
             />
           ))}
         </LineChart>

@@ -14,7 +14,7 @@ const MOST_BARS = 8;
 const COLUMNS: Column<Reason>[] = [
   { id: "reason", name: "Reason", value: (row) => row.reason },
   { id: "kind", name: "Kind", value: (row) => KIND_WORDS[row.kind] },
-  { id: "requests", name: "Requests", value: (row) => row.requests },
+  { id: "requests", name: "Requests", value: (row) => row.requests, cell: (row) => count(row.requests) },
   { id: "share", name: "Of its kind", value: (row) => row.share, cell: (row) => percent(row.share) },
   {
     id: "shortfall",

@@ -5,12 +5,13 @@ import type { Reason } from "./use-traffic";
 /** A reason or an error's code in words; one of another version is shown as it is. */
 export function reasonWords(code: string): string {
   const error = (GATEWAY_ERRORS as Record<string, readonly [number, string]>)[code];
-  return (
+  const words =
     (FALLBACK_REASONS as Record<string, string>)[code] ??
     (DECISION_REASONS as Record<string, string>)[code] ??
     error?.[1] ??
-    code
-  );
+    code;
+  // The same words stand in a document, where a name is set off by marks.
+  return words.replaceAll("`", "");
 }
 
 export const KIND_WORDS: Record<Reason["kind"], string> = {
