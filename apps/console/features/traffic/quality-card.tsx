@@ -55,7 +55,7 @@ export function QualityCard({ range }: { range: TrafficRange }) {
                 columns={COLUMNS}
                 rowId={(row) => `${row.order}-${row.rate}`}
                 csv="helm-traffic-quality"
-                pageSize={20}
+                pageSize={8}
                 empty={none}
               />
             }
