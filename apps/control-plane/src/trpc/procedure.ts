@@ -1,8 +1,8 @@
 import { initTRPC } from "@trpc/server";
 import superjson from "superjson";
 import type { z } from "zod";
-import { countPublicTry } from "../access/public-tries";
-import { requireScope, SCOPES } from "../access/scopes";
+import { countBoundedTry } from "../access/bounded-tries";
+import { requireScope } from "../access/scopes";
 import { atOneMoment } from "../at-one-moment";
 import type { Context } from "../context";
 import { requireStorable } from "../http/storable";
@@ -69,9 +69,9 @@ const transact = t.middleware(({ ctx, next }) =>
   }),
 );
 
-/** A call that needs no account counts before a transaction opens, whatever its input is. */
+/** A call that may be tried only so often counts before a transaction opens, whatever its input is. */
 const bounded = t.middleware(async ({ ctx, path, next }) => {
-  if (SCOPES[path] === "public") await countPublicTry(ctx, path);
+  await countBoundedTry(ctx, path);
   return next();
 });
 

@@ -2,7 +2,8 @@ import { HelmError, MOST_CALLS_A_REQUEST } from "@helm/contracts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { appRouter } from "../router";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
-import { callHttp } from "../testing/people";
+import { ORIGIN } from "../testing/names";
+import { addSignedIn, callHttp } from "../testing/people";
 import { outsideTransaction } from "../transaction";
 import { createCallerFactory } from "../trpc/procedure";
 
@@ -91,4 +92,19 @@ it("a caller past the limit opens none, and invalid input is counted towards it"
   for (let i = 0; i < 29; i += 1) await accept("127.0.0.1");
   expect(await accept("127.0.0.1")).toEqual({ opened: 0, code: "RATE_LIMITED" });
   expect(await accept("203.0.113.2")).toEqual({ opened: 1, code: "TOKEN_INVALID" });
+});
+
+it("a person's tries at the password are counted without a connection that waits for another", async () => {
+  const { cookie } = await addSignedIn(control, "viewer");
+  const ask = {
+    type: "mutation",
+    input: { current: "wrong", next: PASSWORD },
+    headers: { cookie, origin: ORIGIN },
+  } as const;
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => callHttp(control, "account.changePassword", ask)),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 400)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(30);
 });
