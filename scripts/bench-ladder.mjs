@@ -95,7 +95,13 @@ async function onWideBudget({ doors, gateway, key, pids, socketPath }, measured,
   section(`${CLIENTS} clients at once, through the gateway and straight to the engine, by turns`);
   measured.beside = await besideEngine(doors, pids, { load, rounds: ROUNDS, say });
   section(`${CLIENTS} clients at once through helm-auto`);
-  measured.auto = await burst(doors.gateway, { ...load, model: "helm-auto" });
+  // What the route says alone: where a cache goes across, that is neither model's own answer.
+  const routed = await takeGolden(doors.gateway, ["helm-auto"], prompts, MAX_TOKENS);
+  measured.auto = await burst(doors.gateway, {
+    ...load,
+    model: "helm-auto",
+    golden: { ...golden, ...routed },
+  });
   say(`${measured.auto.correct} correct, ${measured.auto.rate.toFixed(1)}/s${wordsOf(measured.auto)}`);
   section(`${LITELLM_CLIENTS} clients at once through a LiteLLM proxy in front of the same engine`);
   measured.litellm = {

@@ -73,7 +73,7 @@ export class Tally {
     const kind =
       answer.kind !== "complete"
         ? answer.kind
-        : this.golden[by]?.[prompt] === answer.text
+        : [this.golden[by]?.[prompt], this.golden[model]?.[prompt]].includes(answer.text)
           ? "correct"
           : "corrupted";
     this.counts[kind] += 1;

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { Admin, until } from "../../demo/admin.mjs";
 import { startProduct } from "../../lib/product.mjs";
-import { Sorry } from "../../lib/sorry.mjs";
 import { childOf } from "./processes.mjs";
 
 const PATIENCE_MS = 180_000;
@@ -26,10 +25,6 @@ export async function bringUp(stateDir, { onLine, signal, env = {} }) {
   await admin.change("setting.setHelmEnabled", { enabled: true, revision });
   await until("The node taking the pair up", PATIENCE_MS, async () => {
     const nodes = await admin.ask("node.list");
-    const refused = nodes
-      .flatMap((node) => node.readiness?.pairs ?? [])
-      .find(({ state }) => state === "REFUSED");
-    if (refused) throw new Sorry(`The node refuses the pair: ${refused.code}.`);
     return nodes.some(
       ({ generation, access, readiness }) =>
         readiness?.pairs.some(({ state }) => state === "READY") &&
