@@ -49,10 +49,15 @@ async function countAnew(x: Exchange, model: string): Promise<PromptCount> {
   return { tokens, lengths, ids: prompts.length === 1 ? ids : null };
 }
 
+/** Each is counted by a call of its own. */
+const MOST_PROMPTS = 1_024;
+
 function readPrompts(prompt: unknown): (string | number[])[] {
   if (typeof prompt === "string") return [prompt];
   if (Array.isArray(prompt) && prompt.length > 0) {
     if (prompt.every((item) => Number.isInteger(item))) return [prompt as number[]];
+    if (prompt.length > MOST_PROMPTS)
+      throw badRequest("prompt", `a request has at most ${MOST_PROMPTS} prompts; send the rest in another.`);
     if (prompt.every((item) => typeof item === "string")) return prompt as string[];
     const lists = prompt as unknown[];
     if (lists.every((item) => Array.isArray(item) && item.every((id) => Number.isInteger(id)))) {

@@ -7,7 +7,7 @@ const TOKENS_A_TEXT = 8;
 
 /**
  * Most tokens each prompt can come to, read off the body's bytes: a token stands for at least one byte of text.
- * Null where bytes bound nothing, as with pictures. An engine counts for itself, so a template that adds more than is
+ * Null where bytes bound nothing, as with pictures and texts for the template. An engine counts for itself, so a template that adds more than is
  * allowed for here makes a request wait there and harms nobody.
  */
 export function boundPrompt(
@@ -18,11 +18,18 @@ export function boundPrompt(
     const { messages } = body;
     if (bytes === null || template === undefined || !Array.isArray(messages) || !messages.every(isText))
       return null;
+    if (!areSwitches(body.chat_template_kwargs)) return null;
     const extras = body.tools || body.documents || body.chat_template_kwargs ? EXTRAS_TOKENS : 0;
     return [bytes + template + extras + TOKENS_A_MESSAGE * messages.length];
   }
   const { prompt } = body;
   return typeof prompt === "string" ? [Buffer.byteLength(prompt) + TOKENS_A_TEXT] : null;
+}
+
+/** A template may write a text of its options once for every message; of switches it writes its own words. */
+function areSwitches(options: unknown): boolean {
+  if (typeof options !== "object" || options === null) return options === undefined || options === null;
+  return Object.values(options).every((value) => typeof value === "boolean" || value === null);
 }
 
 function isText(message: unknown): boolean {

@@ -169,7 +169,7 @@ export class GatewayServer {
     if (!leave) throw notServing(this.gw.serving.state);
     try {
       const done = this.quota.enter(asked.tenant);
-      const hold = this.bodies.enter();
+      const hold = this.bodies.enter(asked.tenant.id);
       try {
         await this.exchange({ ...asked, engine }, hold);
       } finally {

@@ -32,6 +32,8 @@ export interface Generation {
  */
 const ours = ["kv_transfer_params", "cache_salt", "vllm_xargs", "priority", "request_id"];
 
+const JSON_FORMATS = new Set<unknown>(["json_object", "json_schema"]);
+
 export function readGeneration(
   endpoint: Endpoint,
   given: JsonBody,
@@ -56,9 +58,7 @@ export function readGeneration(
     wantsLogprobs:
       endpoint === "/v1/chat/completions" ? body.logprobs === true : typeof body.logprobs === "number",
     topLogprobs: count(endpoint === "/v1/chat/completions" ? body.top_logprobs : body.logprobs),
-    wantsJson: ["json_object", "json_schema"].includes(
-      String((body.response_format as JsonBody | null)?.type),
-    ),
+    wantsJson: JSON_FORMATS.has((body.response_format as JsonBody | null | undefined)?.type),
     wantsTokenIds: body.return_token_ids === true,
     n: whole(body, "n", 128) ?? 1,
     maxTokens: readMaxTokens(endpoint, body),

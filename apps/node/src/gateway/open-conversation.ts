@@ -46,19 +46,24 @@ async function readPrompt(gw: GatewayResources, x: Exchange, view: RouteView): P
 
 const chains = new WeakMap<readonly number[], TokenChain>();
 
-/** Names of the prompt's beginnings, made once; null where there is more than one prompt. */
+/** Names of the prompt's beginnings, made once; null where there is more than one prompt, or one that no model can read. */
 export function chainOf(
   gw: GatewayResources,
   x: Exchange,
   view: RouteView,
   count: PromptCount,
 ): TokenChain | null {
-  if (count.ids === null) return null;
+  if (count.ids === null || count.ids.length > longestOf(x, view)) return null;
   const known = chains.get(count.ids);
   if (known) return known;
   const made = gw.sessions.chain(scopeOf(x, view), count.ids);
   chains.set(count.ids, made);
   return made;
+}
+
+function longestOf(x: Exchange, { pair }: RouteView): number {
+  const longest = (name: string) => x.engine.models.get(name)?.max_model_len ?? Number.POSITIVE_INFINITY;
+  return Math.max(longest(pair.pilot), longest(pair.target));
 }
 
 /** The conversation was answered: it is found again by its name, or by this prompt. */

@@ -1,6 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { JsonBody } from "../engine/engine-client";
 import type { BodyHold } from "./body-room";
+import { DEEPEST, weighBody } from "./body-weight";
 import { GatewayError } from "./gateway-error";
 
 export interface ReadBody {
@@ -22,16 +24,25 @@ export async function readJsonBody(
   hold: BodyHold,
 ): Promise<ReadBody> {
   const read = await readBytes(request, limits, hold);
+  // What is no UTF-8 would grow as it is read, and be another text than was sent.
+  if (!isUtf8(read)) throw notJson("The request body is not valid UTF-8.");
   let value: unknown;
   try {
     value = JSON.parse(read.toString("utf8"));
   } catch {
-    throw new GatewayError(400, "invalid_json", "The request body is not valid JSON.");
+    throw notJson("The request body is not valid JSON.");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new GatewayError(400, "invalid_json", "The request body must be a JSON object.");
+    throw notJson("The request body must be a JSON object.");
   }
+  const weight = weighBody(value);
+  if (weight === null) throw notJson(`The request body is nested deeper than ${DEEPEST} levels.`);
+  hold.take(weight);
   return { body: value as JsonBody, bytes: read.length };
+}
+
+function notJson(message: string): GatewayError {
+  return new GatewayError(400, "invalid_json", message);
 }
 
 async function readBytes(request: IncomingMessage, limits: BodyLimits, hold: BodyHold): Promise<Buffer> {
