@@ -73,7 +73,7 @@ function breakable(text: string): ReactNode {
   return words.map((word, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the words of one status
     <Fragment key={index}>
-      {index === 0 ? null : <wbr />}
+      {index === 0 ? null : <wbr className="sm:hidden" />}
       {word}
     </Fragment>
   ));
