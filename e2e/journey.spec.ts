@@ -128,12 +128,10 @@ test("a tenant is enabled and gets a key that is shown once", async () => {
   await expect(page.getByText(`${key.slice(0, 12)}_...`)).toBeVisible();
   made.ladderId = await recordedLadder(page);
   made.nodeId = await firstNode(page);
-  made.traceId = await askedTrace(page);
-  writeFileSync(madeFile(), JSON.stringify(made));
 });
 
 test("the node follows, and a request is escalated with the pilot's cache", async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(420_000);
   const client = new OpenAI({ apiKey: key, baseURL: `${running().urls.gateway}/v1`, maxRetries: 0 });
   await expect.poll(() => knows(client), { timeout: 60_000 }).toBe(true);
 
@@ -151,6 +149,8 @@ test("the node follows, and a request is escalated with the pilot's cache", asyn
   expect(response.headers.get("x-helm-transfer")).toBe("transferred");
   expect(response.headers.get("x-helm-served-by")).toBe(PAIR.target);
   expect(data).toMatchObject({ model: PAIR.target, helm: { transfer: "transferred" } });
+  made.traceId = await askedTrace(page);
+  writeFileSync(madeFile(), JSON.stringify(made));
 });
 
 const PROMPT = `${"The store keeps a list of names and of the numbers that belong to them. ".repeat(6)}Sort: 7 3 9 1`;
