@@ -11,7 +11,10 @@ import { readGeneration } from "./generation";
 const on = new GatewayFixture();
 const MIB = 1 << 20;
 
-async function send(body: string | Uint8Array, key = testKey): Promise<{ status: number; code: string | undefined }> {
+async function send(
+  body: string | Uint8Array,
+  key = testKey,
+): Promise<{ status: number; code: string | undefined }> {
   const response = await fetch(`${on.gateway.origin}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
