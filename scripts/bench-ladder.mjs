@@ -21,7 +21,7 @@ const args = process.argv.slice(2);
 const quick = args.includes("--quick");
 const CLIENTS = quick ? 128 : 2_048;
 /** LiteLLM is slow enough that fewer say the same. */
-const LITELLM_CLIENTS = quick ? 64 : 512;
+const LITELLM_CLIENTS = quick ? 64 : 256;
 const ROUNDS = quick ? 2 : 3;
 const MAX_TOKENS = 16;
 const SUSTAIN = { clients: 64, seconds: quick ? 3 : 15 };
@@ -71,7 +71,8 @@ async function quietly(work) {
 
 async function onProduct(stateDir, env, signal, work) {
   section("Bringing the product up");
-  const up = await bringUp(stateDir, { onLine: say, signal, env });
+  const routed = env.HELM_ENGINE_KV_BYTES === undefined;
+  const up = await bringUp(stateDir, { onLine: say, signal, env, routed });
   const doors = {
     gateway: new Door({ origin: up.gateway, key: up.key }),
     engine: new Door({ socketPath: up.socketPath }),

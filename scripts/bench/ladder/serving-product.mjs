@@ -5,8 +5,8 @@ import { childOf } from "./processes.mjs";
 
 const PATIENCE_MS = 180_000;
 
-/** The whole product, with a recorded calibration of the bundled pair, a tenant that may be routed, and Helm on. */
-export async function bringUp(stateDir, { onLine, signal, env = {} }) {
+/** The whole product with a recorded calibration of the bundled pair and a tenant; `routed`: once the pair can be used. */
+export async function bringUp(stateDir, { onLine, signal, env = {}, routed = true }) {
   const product = await startProduct({
     stateDir,
     ports: "free",
@@ -24,10 +24,12 @@ export async function bringUp(stateDir, { onLine, signal, env = {} }) {
   const { revision } = await admin.ask("setting.get");
   await admin.change("setting.setHelmEnabled", { enabled: true, revision });
   await until("The node taking the pair up", PATIENCE_MS, async () => {
+    signal?.throwIfAborted();
     const nodes = await admin.ask("node.list");
     return nodes.some(
       ({ generation, access, readiness }) =>
-        readiness?.pairs.some(({ state }) => state === "READY") &&
+        readiness &&
+        (!routed || readiness.pairs.some(({ state }) => state === "READY")) &&
         generation.active >= generation.desired &&
         readiness.access_version >= access.desired,
     );

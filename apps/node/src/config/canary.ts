@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { FallbackReason } from "@helm/contracts";
 import type { EngineClient, JsonBody } from "../engine/engine-client";
+import { isEngineError } from "../engine/engine-error";
 import { readReport } from "../escalation/leg";
 
 export interface TransferPoint {
@@ -38,25 +39,44 @@ export async function runTransferCanary(
   const words = await fillerTokens(client, ask.target, Math.max(...ask.lengths), signal);
   const began = performance.now();
   const points: TransferPoint[] = [];
+  const late = () => points.length > 0 && performance.now() - began > ask.budgetMs;
   for (const tokens of ask.lengths) {
-    const native: number[] = [];
-    const moved: number[] = [];
-    for (let turn = 0; turn < REPEATS; turn++) {
-      if (points.length > 0 && performance.now() - began > ask.budgetMs) return verdict(points);
-      const prompt = words.slice(0, tokens);
-      native.push(await prefill(client, ask.target, prompt, signal));
-      const transfer = await transferOnce(client, ask, prompt, signal);
-      if (typeof transfer !== "number") {
-        if (points.length === 0) return { ok: false, reason: transfer };
-        // Shorter prompts went across: what is too long for this host does not pay, and falls back by itself.
-        points.push({ tokens, native_ms: median(native), transfer_ms: Number.POSITIVE_INFINITY });
-        return verdict(points);
-      }
-      moved.push(transfer);
+    const point = await measureLength(client, ask, words.slice(0, tokens), { late, signal }).catch(
+      (error) => {
+        // What the whole budget of this engine cannot hold says nothing against the pair.
+        if (points.length > 0 && isEngineError(error) && error.isRefusal) return null;
+        throw error;
+      },
+    );
+    if (point === null) return verdict(points);
+    if ("reason" in point) {
+      if (points.length === 0) return { ok: false, reason: point.reason };
+      // Shorter prompts went across: what is too long for this host does not pay, and falls back by itself.
+      points.push({ tokens, native_ms: point.nativeMs, transfer_ms: Number.POSITIVE_INFINITY });
+      return verdict(points);
     }
-    points.push({ tokens, native_ms: median(native), transfer_ms: median(moved) });
+    points.push(point);
   }
   return verdict(points);
+}
+
+/** One length, measured a few times; null where the time is over, and why where it does not go across. */
+async function measureLength(
+  client: EngineClient,
+  ask: CanaryAsk,
+  prompt: number[],
+  { late, signal }: { late: () => boolean; signal: AbortSignal },
+): Promise<TransferPoint | { reason: FallbackReason; nativeMs: number } | null> {
+  const native: number[] = [];
+  const moved: number[] = [];
+  for (let turn = 0; turn < REPEATS; turn++) {
+    if (late()) return null;
+    native.push(await prefill(client, ask.target, prompt, signal));
+    const transfer = await transferOnce(client, ask, prompt, signal);
+    if (typeof transfer !== "number") return { reason: transfer, nativeMs: median(native) };
+    moved.push(transfer);
+  }
+  return { tokens: prompt.length, native_ms: median(native), transfer_ms: median(moved) };
 }
 
 /** The shortest measured length from which a transfer is faster at every measured length; null: it never pays. */

@@ -89,6 +89,20 @@ describe("the canary", () => {
         minTokens: null,
         points: [{ tokens: 4 }, { tokens: 8 }],
       });
+      const never = { status: 413, body: { error: { message: "too large", code: "never_fits" } } };
+      const refuse = (body: { prompt?: unknown }) => (body.prompt as number[]).length > 4 && never;
+      scripted.script = (body) => ({
+        tokens: words("x"),
+        report: reportFor(body, 99),
+        refuse: refuse(body) || undefined,
+      });
+      const ask = { pilot: "pilot", target: "target", mapper: "a".repeat(64), lengths: [4, 8] };
+      const found = await runTransferCanary(
+        client,
+        { ...ask, budgetMs: 60_000 },
+        new AbortController().signal,
+      );
+      expect(found).toMatchObject({ ok: true, points: [{ tokens: 4 }] });
     } finally {
       await client.close();
       await scripted.stop();
