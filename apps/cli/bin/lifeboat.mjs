@@ -22,7 +22,7 @@ function newest(folder) {
 function isStale() {
   const sources = [
     join(app, "src"),
-    ...["contracts", "pairing", "host"].map((name) => join(checkout, "packages", name, "src")),
+    ...["contracts", "pairing", "cascade", "host"].map((name) => join(checkout, "packages", name, "src")),
   ];
   if (!existsSync(bundle)) return true;
   const made = statSync(bundle).mtimeMs;

@@ -32,7 +32,7 @@ export async function requireServer(config: CliConfig): Promise<Server> {
     throw new Failure(
       ExitCode.usage,
       "NO_SERVER",
-      "No server is configured. Run lifeboat login URL, or set LIFEBOAT_URL and LIFEBOAT_TOKEN.",
+      "No server is configured. Run lifeboat login URL with the console's address, or set LIFEBOAT_URL and LIFEBOAT_TOKEN.",
     );
   }
   return connect(found);

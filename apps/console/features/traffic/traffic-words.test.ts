@@ -11,7 +11,7 @@ it("says every reason in words, and an unknown one as it is", () => {
 it("says a share with its interval, and nothing as nothing", () => {
   expect(proportionWords({ count: 20, of: 90, share: 0.2222, low: 0.149, high: 0.318 })).toEqual({
     value: "22.2 %",
-    interval: "interval 14.9 to 31.8 %, 20 of 90",
+    interval: "95 % interval 14.9 to 31.8 %, 20 of 90",
   });
   expect(proportionWords(null).value).toBe("none yet");
 });

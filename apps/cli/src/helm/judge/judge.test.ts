@@ -69,6 +69,7 @@ describe("lifeboat helm judge", () => {
       2,
       expect.stringMatching(/on the server/),
     ]);
+    expect(await said("show", "no-such.json")).toEqual([5, expect.stringMatching(/no file no-such\.json/)]);
     const broken = join(folder, "rows.jsonl");
     await writeFile(broken, `${JSON.stringify(labelledAnswers(1, 1)[0])}\n{"id": "x"}\n`);
     expect(await said("fit", ...PAIR, "--rows", broken)).toEqual([5, expect.stringMatching(/line 2: group/)]);

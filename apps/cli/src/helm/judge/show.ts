@@ -47,7 +47,7 @@ export async function listJudge({ config, screen }: Context, pair: string | unde
       minute(one.createdAt),
     ]);
     return columns(
-      ["table", "pair", "judges", "label", "requests", "ranks", "used by", "since"],
+      ["table", "pair", "judges", "label", "requests", "AUC", "used by", "stored"],
       rows,
       [4, 5],
     );
@@ -98,6 +98,8 @@ async function findTable(
     const table = await readTable(given);
     return { table, sha256: digestOfTable(table) };
   }
+  // An id and a digest have neither; a path that was mistyped needs no server to be told.
+  if (/[./\\]/.test(given)) throw unreadable(`There is no file ${given}.`);
   const server = await requireServer(context.config);
   const { id, table, sha256 } = await server.judge.get.query({ id: given });
   return { table, sha256, check: await server.judge.check.query({ id }) };

@@ -14,20 +14,23 @@ export async function askPlayground(
   prompt: string,
   options: Record<string, string | boolean | undefined>,
 ): Promise<void> {
-  const server = await requireServer(config);
   const text = (key: string) => (typeof options[key] === "string" ? String(options[key]) : undefined);
+  const most = text("maxTokens");
+  const maxTokens = most === undefined ? undefined : wholeOf(most);
+  const server = await requireServer(config);
   const nodes = await server.node.list.query();
   const wanted = text("node");
   const node = wanted ? pickByName(nodes, wanted, "node") : nodes.find(({ connected }) => connected);
   if (!node) throw usage("No node is connected. Look at lifeboat helm node list.");
   const route = text("route") ?? (await server.route.get.query())?.name;
   if (!route) throw usage("There is no route to ask. Create one with lifeboat helm route create NAME.");
+  screen.note(`Asking pilot, target and ${route} on ${node.name}, one after the other.`);
   const { id } = await server.playground.ask.mutate({
     nodeId: node.id,
     route,
     prompt,
     system: text("system") ?? null,
-    ...(text("max-tokens") !== undefined && { maxTokens: wholeOf(text("max-tokens") ?? "") }),
+    ...(maxTokens !== undefined && { maxTokens }),
   });
   const run = await waitUntil(
     () => server.playground.get.query({ id }),

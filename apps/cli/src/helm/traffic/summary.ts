@@ -63,5 +63,5 @@ export async function showTraffic(
 export function proportionText(found: Proportion): string {
   if (!found) return "nothing yet";
   const percent = (share: number) => (share * 100).toFixed(1);
-  return `${percent(found.share)} % (${percent(found.low)} to ${percent(found.high)}), ${found.count} of ${found.of}`;
+  return `${percent(found.share)} % (95 %: ${percent(found.low)} to ${percent(found.high)}), ${found.count} of ${found.of}`;
 }
