@@ -27,11 +27,13 @@ export function JudgeCard({
   source,
   target,
   calibrationId,
+  development,
 }: {
   pairId: string;
   source: string;
   target: string;
   calibrationId: string | null;
+  development: boolean;
 }) {
   const trpc = useTRPC();
   const tables = useQuery(trpc.judge.list.queryOptions({ pairId }));
@@ -61,9 +63,9 @@ export function JudgeCard({
               <Command text={command.judge(chosen.sha256)} />
             </div>
           ) : (
-            <Empty title="No table yet" command={command.fitJudge(source, target)}>
+            <Empty title="No table yet" command={command.fitJudge(source, target, development)}>
               Routes of this pair judge by two bounds: the mean and the least token log-probability. The first
-              calibration of a pair brings tables by itself; this one's brought none.
+              calibration of a pair brings tables by itself{calibrationId ? "; this one's brought none" : ""}.
             </Empty>
           );
         }}

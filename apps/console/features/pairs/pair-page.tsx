@@ -78,6 +78,7 @@ function PairDetail({ pair }: { pair: Pair }) {
           source={pair.source.id}
           target={pair.target.id}
           calibrationId={score?.calibrationId ?? null}
+          development={pair.developmentOnly}
         />
       )}
       {pair.control || !score ? null : (

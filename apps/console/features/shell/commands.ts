@@ -44,8 +44,15 @@ export const command = {
       "--mapper SHA256 --reverse-mapper SHA256 --record",
     ),
   judge: (sha256: string) => helm("judge show", sha256.slice(0, 12), "--escalation-rate 0.2"),
-  fitJudge: (source: string, target: string) =>
-    helm("judge fit --source-model", source, "--target-model", target, "--record"),
+  fitJudge: (source: string, target: string, development: boolean) =>
+    helm(
+      "judge fit --source-model",
+      source,
+      "--target-model",
+      target,
+      ...(development ? ["--device cpu"] : []),
+      "--record",
+    ),
   /** Without a mapper there is nothing to evaluate, and no command. */
   evaluate: (source: string, target: string, sha256: string, development: boolean) =>
     helm(
