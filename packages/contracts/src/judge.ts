@@ -109,7 +109,8 @@ export const JudgeModel = z.object({
         weight: z.number(),
       }),
     )
-    .min(1),
+    .min(1)
+    .max(JudgeFeature.options.length),
   bias: z.number(),
   knots: z.array(JudgeKnot).min(1).max(2_000),
 });

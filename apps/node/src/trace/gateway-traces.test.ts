@@ -1,4 +1,4 @@
-import { type NodeStats, RequestTrace } from "@helm/contracts";
+import { findUnstorable, type NodeStats, RequestTrace } from "@helm/contracts";
 import { expect, it } from "vitest";
 import { chat, GatewayFixture } from "../testing/gateway-fixture";
 
@@ -109,4 +109,19 @@ it("keeps the text of a tenant that opted in", async () => {
   on.unsure();
   await on.ask(chat());
   expect(traces()[0]?.text).toEqual({ prompt: "user: one two three", answer: "from the target", cut: false });
+});
+
+it("writes down what a database can hold of a text, and none of a message costs the request", async () => {
+  on.gateway.dials.tenant = {
+    ...on.gateway.dials.tenant,
+    trace_text_until: new Date(Date.now() + 60_000).toISOString(),
+  };
+  const messages = [
+    { role: { toString: null }, content: "odd" },
+    { role: "user", content: "one\u0000 two \ud83d three" },
+  ];
+  expect((await on.ask(chat({ messages, model: "pilot" }))).status).toBe(200);
+  const [trace] = traces();
+  expect(findUnstorable(trace)).toBeNull();
+  expect(trace?.text?.prompt).toContain("user: one\ufffd two \ufffd three");
 });

@@ -1,4 +1,4 @@
-import { MOST_TRACE_TEXT, type TraceText } from "@helm/contracts";
+import { MOST_TRACE_TEXT, mendText, type TraceText } from "@helm/contracts";
 import type { Tenant } from "../config/access";
 import type { Chunk } from "../engine/chunk";
 import type { Generation } from "../gateway/generation";
@@ -35,7 +35,8 @@ export class TextKeeper {
 
   get text(): TraceText | null {
     if (this.prompt === null) return null;
-    return { prompt: this.prompt, answer: this.answer || null, cut: this.cut };
+    // What no database can hold would be refused with every other trace of its batch.
+    return { prompt: mendText(this.prompt), answer: mendText(this.answer) || null, cut: this.cut };
   }
 
   private bound(text: string): string {
@@ -51,7 +52,8 @@ function tellMessages(messages: unknown): string {
   return messages
     .map((message: { role?: unknown; content?: unknown } | null) => {
       const content = message?.content;
-      return `${String(message?.role)}: ${typeof content === "string" ? content : JSON.stringify(content ?? message)}`;
+      const role = typeof message?.role === "string" ? message.role : JSON.stringify(message?.role);
+      return `${role}: ${typeof content === "string" ? content : JSON.stringify(content ?? message)}`;
     })
     .join("\n\n");
 }

@@ -122,6 +122,17 @@ describe("a table's judge", () => {
   });
 });
 
+describe("a table whose numbers leave the range of numbers", () => {
+  it("keeps nothing: it has no opinion", () => {
+    const features = [
+      { name: "mean_logprob", mean: 1e308, scale: 1e-300, weight: 1e308 },
+      { name: "min_logprob", mean: -1e308, scale: 1e-300, weight: 1e308 },
+    ] as const;
+    const table = servedJudge({ features: [...features], threshold: 0.5 });
+    expect(judge([answerOf([-0.1, -0.2])], { kind: "table", table })).toEqual({ outcome: "no_evidence" });
+  });
+});
+
 describe("an answer that breaks the format", () => {
   const sure: JudgeThresholds = { mean_logprob: -9, min_logprob: -9 };
   const outcome = (text: string, finish: string | null, wantsJson = true) =>

@@ -3,7 +3,10 @@ import type { AnswerEvidence } from "../evidence";
 import { readFeatures } from "./features";
 import { calibrate } from "./isotonic";
 
-/** The probability of the table's label for one answer; null where a feature that the table reads is not in evidence. */
+/**
+ * The probability of the table's label for one answer; null where a feature that the table reads is not in evidence, or where
+ * its numbers leave the range of numbers: what is not a number is below every threshold and would keep everything.
+ */
 export function scoreAnswer(model: JudgeModel, answer: AnswerEvidence): number | null {
   const found = readFeatures(answer);
   if (found === null) return null;
@@ -13,7 +16,7 @@ export function scoreAnswer(model: JudgeModel, answer: AnswerEvidence): number |
     if (value === undefined) return null;
     score += (weight * (value - mean)) / scale;
   }
-  return calibrate(model.knots, score);
+  return Number.isNaN(score) ? null : calibrate(model.knots, score);
 }
 
 /** Whether the engine has to name the two likeliest tokens. */
