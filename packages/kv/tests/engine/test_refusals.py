@@ -42,6 +42,8 @@ class TestErrors:
             ({"cache_salt": 7}, "cache_salt"),
             ({"kv_transfer_params": {"handle": "zz"}}, "kv_transfer_params.handle"),
             ({"messages": []}, "messages"),
+            ({"chat_template_kwargs": {"eos_token": "again and again"}}, "chat_template_kwargs"),
+            ({"chat_template_kwargs": {"bos_token": ""}}, "chat_template_kwargs"),
             ({"messages": [{"role": "king", "content": "x"}]}, "messages[0].role"),
             ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content"),
         ],
@@ -54,6 +56,19 @@ class TestErrors:
         assert error["param"] == param
         assert error["type"] == "invalid_request_error"
         assert error["message"]
+
+    def test_half_a_character_is_no_prompt(self, engine: RunningEngine) -> None:
+        half = "half \ud83d"
+        messages = [{"role": "user", "content": half}]
+        for path, given in (
+            ("/v1/completions", {"prompt": half}),
+            ("/tokenize", {"prompt": half}),
+            ("/v1/chat/completions", {"messages": messages}),
+            ("/tokenize", {"messages": messages}),
+        ):
+            answer = engine.client.post(path, content=json.dumps({"model": "pilot", **given}))
+            assert answer.status_code == 400, answer.text
+            assert answer.json()["error"]["param"] in given
 
     def test_unknown_model(self, engine: RunningEngine) -> None:
         body, path = self.CHAT

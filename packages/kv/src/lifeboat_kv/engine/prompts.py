@@ -12,8 +12,12 @@ ROLES = ("system", "developer", "user", "assistant", "tool")
 MAX_MESSAGES = 4096
 
 
-def encode_text(model: ServedModel, text: str, add_special_tokens: bool) -> list[int]:
-    """Token ids of plain text."""
+def encode_text(model: ServedModel, text: str, add_special_tokens: bool, param: str = "prompt") -> list[int]:
+    """Token ids of plain text. Errors: ApiError 400 for half of a surrogate pair, which JSON can write."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise bad_parameter(param, "the text holds half of a character (an unpaired surrogate).") from error
     return list(model.tokenizer.encode(text, add_special_tokens=add_special_tokens))
 
 
@@ -30,6 +34,10 @@ def encode_chat(model: ServedModel, body: Mapping[str, Any]) -> list[int]:
     if model.tokenizer.chat_template is None:
         raise bad_parameter("messages", "this model has no chat template.", "unsupported_parameter")
     fixed = {"tokenize", "return_dict", "return_tensors", "chat_template", "conversation"}
+    own = sorted(extra.keys() & _special_names(model))
+    if own:
+        # A template writes some of them once for every message: a small body would become an endless prompt.
+        raise bad_parameter("chat_template_kwargs", f"{', '.join(own)} is the model's own.")
     try:
         text = model.tokenizer.apply_chat_template(
             messages,
@@ -45,7 +53,12 @@ def encode_chat(model: ServedModel, body: Mapping[str, Any]) -> list[int]:
         Exception
     ) as error:  # a template raises what it likes; all of it means: these messages do not fit it
         raise bad_parameter("messages", f"the chat template refuses these messages: {error}"[:500]) from error
-    return encode_text(model, text, body.get("add_special_tokens") is True)
+    return encode_text(model, text, body.get("add_special_tokens") is True, "messages")
+
+
+def _special_names(model: ServedModel) -> set[str]:
+    tokenizer = model.tokenizer
+    return {*tokenizer.SPECIAL_TOKENS_ATTRIBUTES, *tokenizer.special_tokens_map}
 
 
 def _messages(given: Any) -> list[dict[str, Any]]:
