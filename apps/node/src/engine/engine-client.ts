@@ -189,8 +189,16 @@ async function refuseErrors(answer: RawAnswer): Promise<void> {
   } catch {
     // Kept as text: an engine that cannot write JSON is reported with what it did write.
   }
+  const code = codeOf(body);
+  const said = code === null ? "" : ` ${code}`;
   throw new EngineError(
     { kind: "http", status: answer.status, body },
-    `the engine answered ${answer.status}: ${text.slice(0, 300)}`,
+    `the engine answered ${answer.status}${said}`,
   );
+}
+
+/** Of an error's words only the code goes into logs. */
+function codeOf(body: unknown): string | null {
+  const code = (body as { error?: { code?: unknown } | null } | null)?.error?.code;
+  return typeof code === "string" || typeof code === "number" ? String(code).slice(0, 80) : null;
 }

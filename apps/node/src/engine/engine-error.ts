@@ -11,13 +11,17 @@ export type EngineFailure =
   | { kind: "aborted" };
 
 export class EngineError extends Error {
-  constructor(
-    readonly failure: EngineFailure,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
+  /** No property that a log would write out: what an engine says of a request may quote its prompt. */
+  readonly #failure: EngineFailure;
+
+  constructor(failure: EngineFailure, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = "EngineError";
+    this.#failure = failure;
+  }
+
+  get failure(): EngineFailure {
+    return this.#failure;
   }
 
   /** The engine found fault with the request itself; asking again natively would end the same way. */
