@@ -26,7 +26,7 @@ const ROUNDS = quick ? 2 : 3;
 const MAX_TOKENS = 16;
 const SUSTAIN = { clients: 64, seconds: quick ? 3 : 15 };
 const LONG = { characters: 6_000, maxTokens: 400 };
-/** Tokens for each model in the part with the small budget: one long request and a half. */
+/** Tokens for each model in the part with the small budget: one long request, and a few short ones beside it. */
 const SHORT_BUDGET_TOKENS = 3_000;
 const say = (line) => process.stderr.write(`  ${line}\n`);
 const section = (line) => process.stderr.write(`\n${line}\n`);

@@ -197,6 +197,17 @@ describe("a bound", () => {
     expect(gate.reserved).toBe(10);
   });
 
+  it("is not waited by behind somebody who waits for bytes: the exact size may go past", async () => {
+    const { gate } = room(100);
+    await admitted(gate.admit({ tenant: "a", bytes: 60, deadlineMs: 0 }));
+    const large = gate.admit({ tenant: "a", bytes: 70, deadlineMs: 5_000 });
+    await settle();
+    expect(await gate.admitBound(by(35, async () => 20))).toBeNull();
+    await admitted(gate.admit({ tenant: "b", bytes: 20, deadlineMs: 0, keepsPlace: false }));
+    expect(gate.waiting).toBe(1);
+    void large;
+  });
+
   it("gives null at its deadline, and to who left: the exact size may be refused, the bound is not", async () => {
     const clock = new VirtualClock();
     const gate = new AdmissionGate(100, 10, clock, undefined, { rows: 1, tokens: 1e9 });

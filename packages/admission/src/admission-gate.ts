@@ -104,13 +104,19 @@ export class AdmissionGate {
    * exact.
    */
   async admitBound(ask: BoundAsk): Promise<{ reservation: Admitted; waited_ms: number } | null> {
-    if (ask.signal?.aborted || ask.bytes > this.engine.available) return null;
+    if (ask.signal?.aborted || ask.bytes > this.engine.available || this.bytesAreShort) return null;
     if (this.room.head() === null) {
       const reservation = this.reserve(ask.bytes, ask.pull, null);
       if (reservation) return { reservation: this.bounds.hold(reservation, ask.exact), waited_ms: 0 };
     }
     const admission = await this.wait({ ...ask, keepsPlace: false }, null, ask.exact);
     return admission.outcome === "admitted" ? admission : null;
+  }
+
+  /** Who stands at the head waits for bytes: what may go past it is decided by exact sizes. */
+  private get bytesAreShort(): boolean {
+    const head = this.room.head();
+    return head !== null && ("request" in head ? head.request : head.ticket).bytes > this.engine.available;
   }
 
   /** Bytes are short: whoever holds or wants more than it needs is counted. */
