@@ -28,7 +28,7 @@ function verbOf(line: string): string[] {
     "node",
     "worker",
   ];
-  const more = ["snapshot", "person", "token", "audit", "judge", "traffic", "trace"];
+  const more = ["snapshot", "person", "token", "audit", "judge", "traffic", "playground"];
   let depth = 0;
   while ([...nouns, ...more].includes(words[depth] ?? "")) depth += 1;
   return words.slice(0, depth + 1);

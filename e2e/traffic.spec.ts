@@ -11,7 +11,7 @@ test("a question is answered three ways, and its trace tells where the time went
   });
   const page = await context.newPage();
   const id = await askedTrace(page);
-  await expect(page.getByText(id)).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(id);
   await expect(page.getByText("it was asked in the playground")).toBeVisible();
   await page.getByRole("button", { name: "Table of Where the time went" }).click();
   await expect(page.getByRole("region", { name: "Legs and steps" }).getByRole("row")).not.toHaveCount(1);
