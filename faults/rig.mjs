@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { Admin, until } from "../scripts/demo/admin.mjs";
 import { startChild } from "../scripts/lib/child.mjs";
 import { choosePorts } from "../scripts/lib/ports.mjs";
-import { controlPlaneProgram, postgresProgram, workerProgram } from "../scripts/lib/programs.mjs";
+import {
+  controlPlaneProgram,
+  nodeProgram,
+  postgresProgram,
+  workerProgram,
+} from "../scripts/lib/programs.mjs";
 import { ensureSecrets, joinTokensFor } from "../scripts/lib/secrets.mjs";
 import { kill9, naming, stillAlive, treeOf } from "./processes.mjs";
 import { smallCorpus } from "./small-corpus.mjs";
@@ -27,7 +32,7 @@ export class Rig {
     this.seed = seed;
     this.env = env;
     this.secrets = ensureSecrets(this.stateDir);
-    this.tokens = joinTokensFor(["worker"]);
+    this.tokens = joinTokensFor(["worker", "node"]);
     mkdirSync(join(this.stateDir, "logs"), { recursive: true });
   }
 
@@ -113,6 +118,26 @@ export class Rig {
     await until(`the ${name} having joined`, 120_000, () => {
       if (child.state.ended) throw new Error(`the ${name} ${child.state.how}: ${child.tail()}`);
       return readFileSync(child.logFile, "utf8").includes('"msg":"joined"');
+    });
+  }
+
+  /** A node with the reference engine, on the port that it had before. */
+  async startNode() {
+    this.ports.gateway ??= (await choosePorts("free", ["gateway"])).gateway;
+    this.gatewayUrl = `http://127.0.0.1:${this.ports.gateway}`;
+    const program = nodeProgram({
+      stateDir: this.stateDir,
+      ports: this.ports,
+      controlPlaneUrl: this.url,
+      joinTokens: this.tokens,
+      device: "cpu",
+    });
+    Object.assign(program.env, { HELM_CANARY_MS: "2000" });
+    const child = this.launch(program);
+    await until("the node serving", 240_000, async () => {
+      if (child.state.ended) throw new Error(`the node ${child.state.how}: ${child.tail()}`);
+      const answer = await fetch(`${this.gatewayUrl}/health`).catch(() => null);
+      return answer?.ok;
     });
   }
 
