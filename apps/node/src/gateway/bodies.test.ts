@@ -7,6 +7,8 @@ import { BodyRoom } from "./body-room";
 import { weighBody } from "./body-weight";
 import { boundPrompt } from "./bound-prompt";
 import { readGeneration } from "./generation";
+import { chainOf } from "./open-conversation";
+import type { Exchange, RouteView } from "./resources";
 
 const on = new GatewayFixture();
 const MIB = 1 << 20;
@@ -82,6 +84,21 @@ it("takes so many prompts at once, and counts none of more", async () => {
   expect(answer.status).toBe(400);
   expect(answer.body.error.param).toBe("prompt");
   expect(on.engine.calls.filter(({ path }) => path === "/tokenize").length).toBeLessThan(10);
+});
+
+it("names the beginnings of no prompt that is longer than any model reads", async () => {
+  const models = new Map([
+    ["pilot", { max_model_len: 64 }],
+    ["target", { max_model_len: 32 }],
+  ]);
+  const x = { tenant: { id: "t1" }, engine: { models } } as unknown as Exchange;
+  const view = { pair: on.gateway.dials.pair } as RouteView;
+  const chain = (length: number) => {
+    const ids = Array.from({ length }, (_, at) => at);
+    return chainOf(on.gateway.resources, x, view, { tokens: length, lengths: [length], ids });
+  };
+  expect(chain(64)?.length).toBe(64);
+  expect(chain(65)).toBeNull();
 });
 
 it("bounds no prompt whose template is given texts to write", () => {

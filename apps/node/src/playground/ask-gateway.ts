@@ -3,6 +3,7 @@ import {
   GatewayHeader,
   HelmAnswer,
   MOST_PLAYGROUND_ANSWER,
+  mendText,
   type PlaygroundAnswer,
   type PlaygroundOrder,
 } from "@helm/contracts";
@@ -56,7 +57,9 @@ export async function askGateway(order: PlaygroundOrder, ask: GatewayAsk): Promi
     answer.error = { code: "broken", message: `The answer broke off: ${message}`.slice(0, 2_000) };
   }
   const cut = answer.text.length > MOST_PLAYGROUND_ANSWER;
-  return { ...answer, text: answer.text.slice(0, MOST_PLAYGROUND_ANSWER), cut, total_ms: since() };
+  // A model may say, and a cut may leave, what no database can hold.
+  const text = mendText(answer.text.slice(0, MOST_PLAYGROUND_ANSWER));
+  return { ...answer, text, cut, total_ms: since() };
 }
 
 function begun(order: PlaygroundOrder, response: Response): PlaygroundAnswer {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { findUnstorable } from "@helm/contracts";
 import pino from "pino";
 import { expect, it } from "vitest";
 import { GatewayFixture } from "../testing/gateway-fixture";
@@ -55,6 +56,17 @@ it("asks each model by its name and the route as any caller, and tells what beca
   const traces = on.gateway.resources.traces.outbox.report()?.traces ?? [];
   expect(traces.map(({ kept }) => kept)).toEqual(["asked", "asked", "asked"]);
   expect(routed.ok && traces.some(({ id }) => id === routed.answer.trace_id)).toBe(true);
+});
+
+it("brings what a database can hold of an answer", async () => {
+  on.engine.script = () => ({
+    tokens: [{ text: `a\u0000${"x".repeat(16_381)}\ud83d\ude00`, logprob: -0.1 }],
+  });
+  const { ok, answer } = (await door().take(order({ side: "pilot" }))) as {
+    ok: boolean;
+    answer: { text: string };
+  };
+  expect([ok, answer.text.length, findUnstorable(answer)]).toEqual([true, 16_384, null]);
 });
 
 it("gives the gateway's refusal as it is, and says why it cannot ask", async () => {
