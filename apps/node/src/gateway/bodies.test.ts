@@ -110,3 +110,10 @@ it("bounds no prompt whose template is given texts to write", () => {
   expect(bound({ eos_token: "again and again" })).toBeNull();
   expect(bound({ nested: { text: "again" } })).toBeNull();
 });
+
+it("bounds numbers by what they are written out as", () => {
+  const tools = `[{"type": "function", "function": {"enum": [${Array(100).fill("1e20").join(",")}]}}]`;
+  const text = `{"messages": [{"role": "user", "content": "a"}], "tools": ${tools}}`;
+  const read = readGeneration("/v1/chat/completions", JSON.parse(text), false, text.length);
+  expect(boundPrompt(read, 8)?.[0]).toBeGreaterThan(100 * "100000000000000000000,".length);
+});

@@ -20,7 +20,9 @@ export function boundPrompt(
       return null;
     if (!areSwitches(body.chat_template_kwargs)) return null;
     const extras = body.tools || body.documents || body.chat_template_kwargs ? EXTRAS_TOKENS : 0;
-    return [bytes + template + extras + TOKENS_A_MESSAGE * messages.length];
+    // A template writes numbers out: 1e20 came in four bytes and is read in twenty-one.
+    const written = body.tools || body.documents ? Buffer.byteLength(JSON.stringify(body)) : 0;
+    return [Math.max(bytes, written) + template + extras + TOKENS_A_MESSAGE * messages.length];
   }
   const { prompt } = body;
   return typeof prompt === "string" ? [Buffer.byteLength(prompt) + TOKENS_A_TEXT] : null;
