@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { EngineError } from "./engine-error";
+import { EngineError, saidCode } from "./engine-error";
 
 /** One token's entry in a chat answer's log-probabilities. */
 export interface ChatLogprob {
@@ -61,10 +61,7 @@ function parseChunk(data: string): Chunk {
     throw new EngineError({ kind: "broken" }, "the engine streamed something that is not JSON", { cause });
   }
   if (typeof value !== "object" || value === null || !Array.isArray((value as Chunk).choices)) {
-    throw new EngineError(
-      { kind: "broken" },
-      `the engine ended its stream with an error: ${data.slice(0, 300)}`,
-    );
+    throw new EngineError({ kind: "broken" }, `the engine ended its stream with an error${saidCode(value)}`);
   }
   return value as Chunk;
 }

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import { Pool } from "undici";
 import type { z } from "zod";
 import { type Chunk, readChunks } from "./chunk";
-import { brokenOff, EngineError, toEngineError } from "./engine-error";
+import { brokenOff, EngineError, saidCode, toEngineError } from "./engine-error";
 import { EngineMemory, type EngineModel, EngineModelList, Tokenized } from "./engine-facts";
 import { type ByteSink, passThrough } from "./pass-through";
 
@@ -189,16 +189,8 @@ async function refuseErrors(answer: RawAnswer): Promise<void> {
   } catch {
     // Kept as text: an engine that cannot write JSON is reported with what it did write.
   }
-  const code = codeOf(body);
-  const said = code === null ? "" : ` ${code}`;
   throw new EngineError(
     { kind: "http", status: answer.status, body },
-    `the engine answered ${answer.status}${said}`,
+    `the engine answered ${answer.status}${saidCode(body)}`,
   );
-}
-
-/** Of an error's words only the code goes into logs. */
-function codeOf(body: unknown): string | null {
-  const code = (body as { error?: { code?: unknown } | null } | null)?.error?.code;
-  return typeof code === "string" || typeof code === "number" ? String(code).slice(0, 80) : null;
 }

@@ -52,3 +52,9 @@ export function brokenOff(error: unknown): EngineError {
   if (translated.failure.kind !== "unreachable") return translated;
   return new EngineError({ kind: "broken" }, "the engine went away while it answered", { cause: error });
 }
+
+/** Of an error's words only the code goes into a message, and with it into logs. */
+export function saidCode(body: unknown): string {
+  const code = (body as { error?: { code?: unknown } | null } | null)?.error?.code;
+  return typeof code === "string" || typeof code === "number" ? ` ${String(code).slice(0, 80)}` : "";
+}

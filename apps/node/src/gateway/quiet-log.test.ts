@@ -1,5 +1,6 @@
 import pino from "pino";
 import { expect, it } from "vitest";
+import { readChunks } from "../engine/chunk";
 import { chat, GatewayFixture } from "../testing/gateway-fixture";
 import { words } from "../testing/scripted-engine";
 
@@ -21,3 +22,15 @@ it.each([400, 500])(
     expect(lines.join("")).not.toContain(SECRET);
   },
 );
+
+it("names an error in the middle of a stream by its code alone", async () => {
+  const said = JSON.stringify({ error: { code: "bad_input", message: SECRET } });
+  async function* stream() {
+    yield Buffer.from(`data: ${said}\n\n`);
+  }
+  const error = await readChunks(stream())
+    .next()
+    .catch((thrown: Error) => thrown);
+  expect(String(error)).toContain("bad_input");
+  expect(String(error)).not.toContain(SECRET);
+});
