@@ -18,15 +18,15 @@ test("a question is answered three ways, and its trace tells where the time went
 
   await page.goto("/traffic?hours=1&tenant=playground");
   await expect(page.getByRole("heading", { name: "Who answered" })).toBeVisible();
-  await expect(page.getByLabel("Tenant")).toHaveValue("playground");
-  await page.getByLabel("Sent because").selectOption("asked");
+  await expect(page.getByLabel("Tenant", { exact: true })).toHaveValue("playground");
+  await page.getByLabel("Sent because", { exact: true }).selectOption("asked");
   await expect(page).toHaveURL(/kept=asked/);
   const list = page.getByRole("table", { name: "Sampled requests, newest first" });
   await expect(list.locator(`a[href="/traffic/${id}"]`)).toBeVisible();
-  await page.getByLabel("Decision").selectOption("refused");
+  await page.getByLabel("Decision", { exact: true }).selectOption("refused");
   await expect(page.getByText("No requests match these filters")).toBeVisible();
   await page.reload();
-  await expect(page.getByLabel("Decision")).toHaveValue("refused");
+  await expect(page.getByLabel("Decision", { exact: true })).toHaveValue("refused");
   await page.getByRole("button", { name: "Clear filters" }).click();
   await list.locator(`a[href="/traffic/${id}"]`).click();
   await expect(page).toHaveURL(new RegExp(`/traffic/${id}$`));

@@ -1,6 +1,6 @@
 """How long decoding rows stand still while a long cache is mapped in: at once, and in slices between steps.
 
-`python -m lifeboat_kv.bench.stall --pilot DIR --target DIR`. The mapper's numbers are random: what it says
+`python -m lifeboat_kv.engine.stall --pilot DIR --target DIR`. The mapper's numbers are random: what it says
 is of no interest here, what it costs is a real one's.
 """
 
@@ -21,8 +21,10 @@ from typing import Any
 
 import torch
 
-from ..engine.core import Engine, EngineLimits, map_rows
-from ..engine.sequence import (
+from ..mapper.artifact import write_mapper
+from ..mapper.form import LayerMap, Mapper
+from .core import Engine, EngineLimits, map_rows
+from .sequence import (
     DoneEvent,
     FailedEvent,
     Request,
@@ -31,10 +33,8 @@ from ..engine.sequence import (
     TokenEvent,
     TransferOrder,
 )
-from ..engine.served_model import open_model
-from ..engine.step_loop import Batch
-from ..mapper.artifact import write_mapper
-from ..mapper.form import LayerMap, Mapper
+from .served_model import open_model
+from .step_loop import Batch
 
 ALL_AT_ONCE = 1 << 30
 
@@ -147,7 +147,7 @@ def random_mapper(source: dict[str, Any], target: dict[str, Any]) -> Mapper:
 
 def main(argv: list[str] | None = None) -> int:
     """Prints medians of interleaved rounds as JSON. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="lifeboat_kv.bench.stall", description=__doc__)
+    parser = argparse.ArgumentParser(prog="lifeboat_kv.engine.stall", description=__doc__)
     parser.add_argument("--pilot", type=Path, required=True)
     parser.add_argument("--target", type=Path, required=True)
     parser.add_argument("--tokens", type=int, default=4000)
