@@ -10,6 +10,8 @@ export function Toasts() {
       duration={7_000}
       toastOptions={{
         style: { background: "var(--raised)", color: "var(--ink)", border: "1px solid var(--line)" },
+        // The library's own grey is for a light ground alone.
+        descriptionClassName: "text-ink-soft!",
       }}
     />
   );

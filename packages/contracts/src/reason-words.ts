@@ -37,7 +37,8 @@ export const FALLBACK_REASONS: Record<FallbackReason, string> = {
   ARTIFACT_UNREADABLE: "the mapper could not be fetched or read; look at the node's log",
   MAPPER_NOT_RESIDENT: "the mapper is still being loaded",
   PAIR_MISMATCH: "the engine serves other models or other weights than the mapper was made for",
-  BLOCK_TOO_SMALL: "prompts are too short for a transfer to pay",
+  BLOCK_TOO_SMALL:
+    "prompts are too short for a transfer to pay; the node's page says from which length one does",
   HW_REFUSED: "this host's hardware is refused",
   TENANT_OFF: "the tenant is excluded",
   TELEMETRY_STALE: "the engine has not told its memory for too long",

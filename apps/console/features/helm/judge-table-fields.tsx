@@ -27,7 +27,8 @@ export function JudgeTableFields({
   chosen: { judgeTableId: string; judgeBy: "escalation_rate" | "quality_floor"; judgeShare: unknown };
 }) {
   const trpc = useTRPC();
-  const tables = useQuery(trpc.judge.list.queryOptions(pairId ? { pairId } : skipToken)).data ?? [];
+  const known = useQuery(trpc.judge.list.queryOptions(pairId ? { pairId } : skipToken)).data;
+  const tables = known ?? [];
   const window = Number(holds.window);
   const fits = (table: (typeof tables)[number]) =>
     !table.stale && table.streaming === holds.streaming && (table.window === null || table.window === window);
@@ -40,7 +41,9 @@ export function JudgeTableFields({
   return (
     <>
       <div className="sm:col-span-2">
+        {/* A select shows only what it has when it is mounted: without a new one the chosen table reads as the bounds. */}
         <SelectField
+          key={known ? "known" : "loading"}
           label="Judge"
           hint={hintOf(tables.filter(fits).length, holds.streaming, window)}
           error={tableError ?? misfit}

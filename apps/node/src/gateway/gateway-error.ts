@@ -35,9 +35,14 @@ export function badRequest(param: string | null, message: string, code = "invali
 }
 
 export function modelNotFound(model: string): GatewayError {
-  return new GatewayError(404, "model_not_found", `The model '${model.slice(0, 200)}' does not exist.`, {
-    param: "model",
-  });
+  return new GatewayError(
+    404,
+    "model_not_found",
+    `The model '${model.slice(0, 200)}' does not exist. GET /v1/models lists those that do.`,
+    {
+      param: "model",
+    },
+  );
 }
 
 export function noCapacity(message: string, retryAfterS = 2): GatewayError {
@@ -64,7 +69,7 @@ export function telemetryStale(model: string): GatewayError {
 export function admissionRefused(shortfall: Shortfall): GatewayError {
   const detail = { type: "admission_error", helm: shortfall };
   if (shortfall.never_fits) {
-    const text = `The request needs ${shortfall.needed_bytes} bytes of cache; the whole budget is ${shortfall.available_bytes}.`;
+    const text = `The request needs ${shortfall.needed_bytes} bytes of cache; the whole budget is ${shortfall.available_bytes}. Send a shorter prompt or a smaller max_tokens.`;
     return new GatewayError(413, "never_fits", text, detail);
   }
   return new GatewayError(

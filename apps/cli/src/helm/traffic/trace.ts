@@ -43,7 +43,9 @@ function facts(row: Trace): string[][] {
     ["status", `${trace.status}${trace.error_code ? ` ${trace.error_code}` : ""}`],
     ["answered by", trace.served_by ?? "nobody"],
     ["transfer", `${trace.transfer ?? "none"}${tokens.moved === null ? "" : `, ${tokens.moved} tokens`}`],
-    ...(judge ? [["judge", `${judge.version}: ${judge.score} against ${judge.threshold}`]] : []),
+    ...(judge
+      ? [["judge", `${judge.version}: ${judge.score.toFixed(3)} against ${judge.threshold.toFixed(3)}`]]
+      : []),
     ...(steps
       ? [
           [
