@@ -94,9 +94,15 @@ function decidedOf(answer: PlaygroundAnswer): [string, string][] {
     ["Reason", answer.reason ? `${answer.reason}: ${reasonWords(answer.reason)}` : "none"],
     [
       "Transfer",
-      answer.transfer === "transferred"
-        ? `${count(answer.tokens_moved ?? 0)} tokens carried across`
-        : (answer.transfer ?? "none"),
+      answer.transfer === "transferred" ? movedWords(answer.tokens_moved) : (answer.transfer ?? "none"),
     ],
   ];
+}
+
+/** The target was asked the same just before, so it may hold all of the prompt already. */
+function movedWords(moved: number | null): string {
+  if (moved === null) return "carried across; how many tokens was not told";
+  return moved === 0
+    ? "used, with 0 tokens carried across: the target still held the prompt"
+    : `${count(moved)} tokens carried across`;
 }
