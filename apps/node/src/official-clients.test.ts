@@ -35,8 +35,8 @@ describe.runIf(hasPython())("the official openai clients before the bundled pair
   function go(way: Way): string {
     gateway.dials.route.judge =
       way === "escalated"
-        ? { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 }
-        : { version: "logprob-v0", mean_logprob: -50, min_logprob: -500 };
+        ? { version: "logprob-1", mean_logprob: 0, min_logprob: 0 }
+        : { version: "logprob-1", mean_logprob: -50, min_logprob: -500 };
     return way === "target" ? "target" : "helm-auto";
   }
 
@@ -112,7 +112,7 @@ describe.runIf(hasPython())("the official openai clients before the bundled pair
     const { route } = gateway.dials;
     route.streaming = "buffer";
     // The bound on the minimum is the nearer one: whose minimum is lowest is the least sure.
-    const bounds = { version: "logprob-v0" as const, mean_logprob: -500 };
+    const bounds = { version: "logprob-1" as const, mean_logprob: -500 };
     route.judge = { ...bounds, min_logprob: -50 };
     const model = "helm-auto";
     const asked = { model, messages: say("a story"), max_tokens: 6, n: 4, seed: 3, temperature: 1.5 };

@@ -37,8 +37,8 @@ describe.runIf(hasPython())("ten alternating turns before the reference engine",
   /** The judge's thresholds decide who answers, whatever the bundled models have learned so far. */
   function sure(pilot: boolean): void {
     gateway.dials.route.judge = pilot
-      ? { version: "logprob-v0", mean_logprob: -50, min_logprob: -500 }
-      : { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 };
+      ? { version: "logprob-1", mean_logprob: -50, min_logprob: -500 }
+      : { version: "logprob-1", mean_logprob: 0, min_logprob: 0 };
   }
 
   async function ask(body: object, options: { path?: string; session?: string; key?: string } = {}) {

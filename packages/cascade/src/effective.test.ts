@@ -5,7 +5,7 @@ import { servedJudge } from "./testing";
 const route = {
   streaming: "window" as const,
   window: 32,
-  judge: { version: "logprob-v0", mean_logprob: -0.1, min_logprob: -1 },
+  judge: { version: "logprob-1", mean_logprob: -0.1, min_logprob: -1 },
 };
 
 it("takes the tenant's word where it has one, zero and false included, else the route's, and says whose it is", () => {

@@ -8,7 +8,7 @@ import { Loading } from "../../ui/states";
 import { reasonWords } from "../traffic/traffic-words";
 
 const SIDE_WORDS: Record<PlaygroundSide, { title: string; hint: string }> = {
-  pilot: { title: "Pilot", hint: "The small model, named." },
+  pilot: { title: "Pilot", hint: "The small model, named. It still holds the prompt from the route." },
   target: { title: "Target", hint: "The large model, named." },
   routed: { title: "Through the route", hint: "As any caller gets it: what Helm decided, and what it cost." },
 };

@@ -71,11 +71,11 @@ it("asks the node three times, one after the other, and keeps what it said for t
   const { id } = await ask({ system: "Be brief.", maxTokens: 7 });
   const run = await ended(id);
   expect(run).toMatchObject({ state: "DONE", error: null, node: { name: "n1" } });
-  expect(run.answers.map(({ text }) => text)).toEqual(["pilot says so", "target says so", "routed says so"]);
+  expect(run.answers.map(({ text }) => text)).toEqual(["routed says so", "pilot says so", "target says so"]);
   expect(orders.map(({ side, system, max_tokens }) => [side, system, max_tokens])).toEqual([
+    ["routed", "Be brief.", 7],
     ["pilot", "Be brief.", 7],
     ["target", "Be brief.", 7],
-    ["routed", "Be brief.", 7],
   ]);
   await expect(control.as("admin").playground.get({ id })).rejects.toThrow(/no such question of yours/);
   await expect(control.as("viewer").playground.get({ id })).rejects.toThrow(/needs the role operator/);

@@ -1,4 +1,4 @@
-import { type PlaygroundAnswer, PlaygroundReply, PlaygroundSide } from "@helm/contracts";
+import { type PlaygroundAnswer, PlaygroundReply, type PlaygroundSide } from "@helm/contracts";
 import type { Services } from "../context";
 import { hostRoom } from "../hub";
 import type { PlaygroundAsk } from "./schema";
@@ -13,6 +13,9 @@ interface Question {
 /** The network's part, beside what the node itself is given. */
 const GRACE_MS = 5_000;
 
+/** The route first: a target that was just asked by its name holds the prompt, and nothing were left to carry across. */
+const IN_ORDER: readonly PlaygroundSide[] = ["routed", "pilot", "target"];
+
 /**
  * Asks the node side by side: one after the other, so that no side's time is the other's load. Its socket may be another
  * control plane's. What is cancelled meanwhile stays cancelled.
@@ -25,7 +28,7 @@ export async function runQuestion(services: Services, question: Question): Promi
   const end = (state: "DONE" | "FAILED", error: string | null) =>
     db.playgroundRun.updateMany({ where: running, data: { state, error, endedAt: new Date() } });
   try {
-    for (const side of PlaygroundSide.options) {
+    for (const side of IN_ORDER) {
       const reply = await askNode(services, question, side, until - performance.now());
       if (!reply.ok) {
         await end("FAILED", reply.message);

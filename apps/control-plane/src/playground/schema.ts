@@ -20,7 +20,7 @@ export const PlaygroundRunOut = z.object({
   node: z.object({ id: z.uuid(), name: z.string(), url: z.string().nullable() }),
   state: PlaygroundState,
   ask: PlaygroundAsk,
-  /** In the order in which they came: pilot, target, routed. */
+  /** In the order in which they came: routed, pilot, target. */
   answers: z.array(PlaygroundAnswer),
   error: z.string().nullable(),
   createdAt: z.date(),

@@ -41,7 +41,7 @@ export function traceOf(over: Partial<RequestTrace> = {}): RequestTrace {
     ],
     steps: null,
     judge: {
-      version: "logprob-v0",
+      version: "logprob-1",
       measure: "mean_logprob",
       score: -0.2,
       threshold: -1,

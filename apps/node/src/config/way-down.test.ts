@@ -18,7 +18,7 @@ const pair = (id: string, pilot: string, target: string, over: Partial<SnapshotP
 const route = (pair_id: string): SnapshotRoute => ({
   name: `over-${pair_id}`,
   pair_id,
-  judge: { version: "logprob-v0", mean_logprob: -1, min_logprob: -4 },
+  judge: { version: "logprob-1", mean_logprob: -1, min_logprob: -4 },
   streaming: "window",
   window: 2,
   default_max_tokens: 32,

@@ -94,7 +94,7 @@ describe("a route with a judge's table", () => {
     on.gateway.dials.tenant = { ...on.gateway.dials.tenant, streaming: "window", window: 2 };
     expect((await on.ask(chat())).body.helm).toMatchObject({
       decision: "kept",
-      judge: { version: "logprob-v0", score: null },
+      judge: { version: "logprob-1", score: null },
     });
   });
 

@@ -160,7 +160,7 @@ describe.runIf(hasPython())("clients that do not behave, before the reference en
       const { dials } = gateway;
       dials.route.streaming = ways.buffer ? "buffer" : "window";
       const bound = ways.unsure ? 0 : -500;
-      dials.route.judge = { version: "logprob-v0", mean_logprob: bound, min_logprob: bound };
+      dials.route.judge = { version: "logprob-1", mean_logprob: bound, min_logprob: bound };
       dials.readiness.min_tokens = ways.native ? null : 1;
       const left = await leave(endless, (reached) => reached(at));
       expect(left).toBe("left");
@@ -169,7 +169,7 @@ describe.runIf(hasPython())("clients that do not behave, before the reference en
     it.each(["helm-auto", "pilot", "target"])("while %s streams its answer", async (model) => {
       const { route } = gateway.dials;
       route.streaming = "window";
-      route.judge = { version: "logprob-v0", mean_logprob: -500, min_logprob: -500 };
+      route.judge = { version: "logprob-1", mean_logprob: -500, min_logprob: -500 };
       const controller = new AbortController();
       const answer = await post(gateway, { ...endless, model, stream: true }, controller.signal);
       const reader = answer.body?.getReader();
@@ -179,7 +179,7 @@ describe.runIf(hasPython())("clients that do not behave, before the reference en
     });
 
     it("at moments nobody chose", async () => {
-      gateway.dials.route.judge = { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 };
+      gateway.dials.route.judge = { version: "logprob-1", mean_logprob: 0, min_logprob: 0 };
       gateway.dials.readiness.min_tokens = 1;
       await Promise.all(
         Array.from({ length: 48 }, async (_, n) => {

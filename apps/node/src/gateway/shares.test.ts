@@ -90,7 +90,7 @@ describe("random shares", () => {
 
   it("have the target prefill an escalated request as well", async () => {
     share({ escalated_also_native: 1 });
-    on.gateway.dials.route.judge = { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 };
+    on.gateway.dials.route.judge = { version: "logprob-1", mean_logprob: 0, min_logprob: 0 };
     says("no", "one two three", "one two four");
     await on.ask(chat());
     expect((await traced())?.share).toMatchObject({

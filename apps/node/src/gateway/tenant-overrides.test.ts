@@ -24,7 +24,7 @@ describe("a tenant's own word wins over the route's, and over nobody else's", ()
       decision: "escalated",
       judge: { escalate: true },
     });
-    on.gateway.dials.route.judge = { version: "logprob-v0", mean_logprob: -0.1, min_logprob: -0.1 };
+    on.gateway.dials.route.judge = { version: "logprob-1", mean_logprob: -0.1, min_logprob: -0.1 };
     own({ mean_logprob: -1, min_logprob: -1 });
     expect(await decision()).toBe("kept");
     expect(await decision(other)).toBe("escalated");

@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   const limits = { transferMs: 60_000 };
   const gateway = await startTestGateway({ socketPath: real.socketPath }, { maxWaiting: 256, limits });
   // Both bounds at zero: no answer is sure enough, every request escalates.
-  gateway.dials.route.judge = { version: "logprob-v0", mean_logprob: 0, min_logprob: 0 };
+  gateway.dials.route.judge = { version: "logprob-1", mean_logprob: 0, min_logprob: 0 };
   const offline = new OfflineAnswers(real, maxTokens);
   let good = true;
   try {

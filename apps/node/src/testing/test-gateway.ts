@@ -158,7 +158,7 @@ function defaultDials(): Dials {
     route: {
       name: "helm-auto",
       pair_id: "pair-1",
-      judge: { version: "logprob-v0", mean_logprob: -1, min_logprob: -4 },
+      judge: { version: "logprob-1", mean_logprob: -1, min_logprob: -4 },
       streaming: "window",
       window: 2,
       default_max_tokens: 32,

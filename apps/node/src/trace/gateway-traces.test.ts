@@ -30,7 +30,7 @@ it("tells a kept answer: who answered, what the judge saw, one leg", async () =>
     status: 200,
     mode: "window",
     tokens: { prompt: 3, moved: null },
-    judge: { version: "logprob-v0", escalate: false, threshold: -1 },
+    judge: { version: "logprob-1", escalate: false, threshold: -1 },
     text: null,
   });
   expect(trace?.judge?.score).toBeCloseTo(-0.1);

@@ -5,7 +5,7 @@ import { type Features, readFeatures } from "./features";
 import { scoreAnswer } from "./score-answer";
 import { breaksFormat } from "./text-rules";
 
-export const FIRST_JUDGE = "logprob-v0";
+export const FIRST_JUDGE = "logprob-1";
 
 /** Both bounds are log-probabilities in nats: an answer below either of them is escalated. */
 export interface JudgeThresholds {
