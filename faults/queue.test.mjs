@@ -14,7 +14,7 @@ const DIRECTIONS = NAMES.flatMap((source) =>
 
 // The programs and every door between them are the real ones; the Python library alone is a double.
 const rig = new Rig({ seed: "" });
-const library = new ScriptedLibrary(rig.stateDir, { names: NAMES, jobMs: 1_500 });
+const library = new ScriptedLibrary(rig.stateDir, { names: NAMES, jobMs: 4_000 });
 Object.assign(rig, { python: library.python, models: library.models });
 
 beforeAll(async () => {
@@ -47,13 +47,18 @@ it("four workers share twelve jobs: none runs twice, and an attempt that was rep
     await rig.admin.change("calibration.start", { pairId: id, corpus: "small", device: "cpu", k: 2 });
 
   // One worker stands still in the middle of its job, which goes on without it.
-  const stuck = await until("a run at work", 60_000, async () =>
-    (await runs()).find(({ state, lastSeq }) => state === "RUNNING" && lastSeq > 0),
-  );
-  const holder = (await get(stuck.id)).attempts[0].worker;
-  process.kill(rig.pidOf(holder), "SIGSTOP");
+  const { stuck, holder } = await until("a run whose worker stands still", 120_000, async () => {
+    const found = (await runs()).find(({ state, lastSeq }) => state === "RUNNING" && lastSeq > 0);
+    if (!found) return null;
+    const { worker } = (await get(found.id)).attempts[0];
+    process.kill(rig.pidOf(worker), "SIGSTOP");
+    if ((await get(found.id)).state === "RUNNING") return { stuck: found, holder: worker };
+    // It came to its end before its worker stood still.
+    process.kill(rig.pidOf(worker), "SIGCONT");
+    return null;
+  });
   try {
-    await until("its run being LOST", 60_000, async () => (await get(stuck.id)).state === "LOST");
+    await until("its run being LOST", 120_000, async () => (await get(stuck.id)).state === "LOST");
     await rig.admin.change("calibration.retry", { id: stuck.id });
     await until("every run having succeeded", 240_000, async () =>
       (await runs()).every(({ state }) => state === "SUCCEEDED"),
