@@ -24,6 +24,8 @@ test("a question is answered three ways, and its trace tells where the time went
   const list = page.getByRole("table", { name: "Sampled requests, newest first" });
   await expect(list.locator(`a[href="/traffic/${id}"]`)).toBeVisible();
   await page.getByLabel("Decision", { exact: true }).selectOption("refused");
+  // Nothing that was turned away was carried across.
+  await page.getByLabel("Transfer", { exact: true }).selectOption("transferred");
   await expect(page.getByText("No requests match these filters")).toBeVisible();
   await page.reload();
   await expect(page.getByLabel("Decision", { exact: true })).toHaveValue("refused");
