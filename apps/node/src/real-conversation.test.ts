@@ -1,61 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonBody } from "./engine/engine-client";
-import { hasPython, type RealEngine, startRealEngine } from "./testing/real-engine";
-import { recordBodies } from "./testing/recorded-engine";
-import { otherKey, reversePair, startTestGateway, type TestGateway, testKey } from "./testing/test-gateway";
+import { useConversations } from "./testing/conversations";
+import { hasPython } from "./testing/real-engine";
+import { otherKey } from "./testing/test-gateway";
 
 const tailOf = (prompt: number) => Math.min(64, Math.max(1, Math.floor(prompt / 20)));
 const BLOCK = 16;
 
 describe.runIf(hasPython())("conversations before the reference engine", () => {
-  let real: RealEngine;
-  let gateway: TestGateway;
-  let bodies: JsonBody[];
-
-  beforeAll(async () => {
-    real = await startRealEngine({ reverse: true, mappers: "random" });
-    gateway = await startTestGateway({ socketPath: real.socketPath });
-    const client = gateway.resources.engine()?.client;
-    if (client) bodies = recordBodies(client);
-  }, 240_000);
-  afterAll(async () => {
-    await gateway?.stop();
-    await real?.stop();
-  });
-  beforeEach(() => {
-    const { dials } = gateway;
-    dials.pair.mapper_sha256 = real.mapperSha256;
-    dials.reverse = reversePair(real.reverseSha256);
-    dials.readiness = { pair_id: dials.pair.id, state: "READY", min_tokens: 1 };
-    dials.route.hold_turns = null;
-    dials.route.max_switches = 4;
-    dials.route.shares = null;
-    sure(true);
-    bodies.length = 0;
-  });
-
-  /** The judge's thresholds decide who answers, whatever the bundled models have learned so far. */
-  function sure(pilot: boolean): void {
-    gateway.dials.route.judge = pilot
-      ? { version: "logprob-1", mean_logprob: -50, min_logprob: -500 }
-      : { version: "logprob-1", mean_logprob: 0, min_logprob: 0 };
-  }
-
-  async function ask(body: object, options: { path?: string; session?: string; key?: string } = {}) {
-    const { path = "/v1/chat/completions", session, key = testKey } = options;
-    const response = await fetch(gateway.origin + path, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(session === undefined ? {} : { "x-helm-session": session }),
-      },
-      body: JSON.stringify({ max_tokens: 8, temperature: 0, return_token_ids: true, ...body }),
-    });
-    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here
-    const json = (await response.json()) as any;
-    expect([response.status, json.error]).toEqual([200, undefined]);
-    return json;
-  }
+  const on = useConversations("random");
+  const { sure, ask } = on;
 
   const asked = (turn: number) =>
     `green rose, tree song, melon room ${turn}. star drum and king door? ${turn}`;
@@ -71,7 +25,7 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
         messages.push({ role: "assistant", content: answer.choices[0].message.content });
       }
       messages.push({ role: "user", content: "one more, please" });
-      bodies.length = 0;
+      on.bodies.length = 0;
       const answer = await ask({ messages }, { path: "/v1/helm/escalate", session });
       const prompt = answer.prompt_token_ids.length;
       expect(answer.helm).toMatchObject({
@@ -111,12 +65,12 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
     });
     expect(await say("/v1/chat/completions")).toMatchObject({ served_by: "pilot", transfer: "none" });
     expect(await say("/v1/helm/escalate")).toMatchObject({ served_by: "target", transfer: "transferred" });
-    const { values } = await gateway.resources.metrics.lostPrefixHits.get();
+    const { values } = await on.gateway.resources.metrics.lostPrefixHits.get();
     expect(values.every(({ value }) => value === 0)).toBe(true);
   });
 
   it("measures a kept and an escalated request by greedy copies, with the target's own log-likelihood", async () => {
-    const { outbox } = gateway.resources.traces;
+    const { outbox } = on.gateway.resources.traces;
     const shareOf = async (body: object) => {
       for (let batch = outbox.report(); batch; batch = outbox.report()) outbox.sent(batch);
       await ask(body);
@@ -124,7 +78,7 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
       return outbox.report()?.traces[0];
     };
     const messages = [{ role: "user", content: `shares: ${"melon tree, star door. ".repeat(12)}king?` }];
-    gateway.dials.route.shares = { kept_also_target: 1, escalated_also_native: 1, forced_escalation: 0 };
+    on.gateway.dials.route.shares = { kept_also_target: 1, escalated_also_native: 1, forced_escalation: 0 };
     const kept = await shareOf({ messages, temperature: 1 });
     expect(kept).toMatchObject({ kept: "share", decision: "kept", share: { kind: "kept_also_target" } });
     expect(kept?.share?.positions?.compared).toBeGreaterThan(0);
@@ -135,14 +89,14 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
     expect(escalated?.share?.first_token_ms).toBeGreaterThan(0);
     const copies = escalated?.legs.filter(({ role }) => role === "share");
     expect(copies?.map(({ model }) => model)).toEqual(["target", "target"]);
-    const free = [...(gateway.resources.engine()?.gates.values() ?? [])];
+    const free = [...(on.gateway.resources.engine()?.gates.values() ?? [])];
     expect(free.map((gate) => gate.available)).toEqual(free.map((gate) => gate.capacity));
   });
 
   describe("nobody else finds what a mapper wrote", () => {
     // One session through many cases.
     beforeEach(() => {
-      gateway.dials.route.max_switches = 1_000;
+      on.gateway.dials.route.max_switches = 1_000;
     });
     const prompt = (about: string) => [
       { role: "user", content: `${about}: ${"melon tree, star door. ".repeat(24)}king?` },
@@ -190,7 +144,7 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
       const [first] = moved;
       expect(first).toBeGreaterThan(0);
       expect(moved).toEqual([first, first, first]);
-      const salts = bodies.filter(({ model }) => model === "target").map((body) => body.cache_salt);
+      const salts = on.bodies.filter(({ model }) => model === "target").map((body) => body.cache_salt);
       expect(new Set(salts).size).toBe(3);
     });
 
@@ -198,9 +152,9 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
       const messages = prompt("handles");
       const carried = await ask({ messages }, { session: "e", path: "/v1/helm/escalate" });
       expect(carried.helm.transfer).toBe("transferred");
-      const sent = bodies.find((body) => kvOf(body).mapper_sha256);
+      const sent = on.bodies.find((body) => kvOf(body).mapper_sha256);
       const params = kvOf(sent);
-      const { client } = real.engine;
+      const { client } = on.real.engine;
       const limits = { signal: AbortSignal.timeout(60_000) };
       const alone = await native(messages);
       const tell = async (name: string, kv: JsonBody) => {
@@ -220,7 +174,7 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
         expect([name, told.usage.prompt_tokens_details.cached_tokens, text(told)]).toEqual([name, 0, alone]);
       };
       const stage = async (mac: string, ttl: number) => {
-        const mark = { handle: gateway.resources.salts.newHandle(), mac };
+        const mark = { handle: on.gateway.resources.salts.newHandle(), mac };
         const body = { model: "pilot", messages, max_tokens: 1, cache_salt: "elsewhere" };
         const staged = { do_stage: true, ttl_ms: ttl, ...mark };
         await client.complete("/v1/chat/completions", { ...body, kv_transfer_params: staged }, limits);
@@ -229,7 +183,7 @@ describe.runIf(hasPython())("conversations before the reference engine", () => {
       await tell("guessed", { ...params, handle: "0".repeat(32) });
       await tell("replayed", params);
       const tokens: number[] = carried.prompt_token_ids;
-      const theirs = gateway.resources.salts.stagingMac("t2", tokens, real.mapperSha256);
+      const theirs = on.gateway.resources.salts.stagingMac("t2", tokens, on.real.mapperSha256);
       const foreign = await stage(theirs, 30_000);
       await tell("foreign", { ...foreign, mac: params.mac });
       await tell("foreign, once its mark is known", foreign);

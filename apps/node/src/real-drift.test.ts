@@ -1,66 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { JsonBody } from "./engine/engine-client";
-import { hasPython, type MeasuredDrift, type RealEngine, startRealEngine } from "./testing/real-engine";
-import { recordBodies } from "./testing/recorded-engine";
-import { otherKey, reversePair, startTestGateway, type TestGateway, testKey } from "./testing/test-gateway";
+import { describe, expect, it } from "vitest";
+import { useConversations } from "./testing/conversations";
+import { hasPython, type MeasuredDrift } from "./testing/real-engine";
+import { otherKey } from "./testing/test-gateway";
 
 const tailOf = (prompt: number) => Math.min(64, Math.max(1, Math.floor(prompt / 20)));
 const BLOCK = 16;
 
 describe.runIf(hasPython())("ten alternating turns before the reference engine", () => {
-  let real: RealEngine;
-  let gateway: TestGateway;
-  let bodies: JsonBody[];
-
-  beforeAll(async () => {
-    real = await startRealEngine({ reverse: true, mappers: "recorded" });
-    gateway = await startTestGateway({ socketPath: real.socketPath });
-    const client = gateway.resources.engine()?.client;
-    if (client) bodies = recordBodies(client);
-  }, 240_000);
-  afterAll(async () => {
-    await gateway?.stop();
-    await real?.stop();
-  });
-  beforeEach(() => {
-    const { dials } = gateway;
-    dials.pair.mapper_sha256 = real.mapperSha256;
-    dials.reverse = reversePair(real.reverseSha256);
-    dials.readiness = { pair_id: dials.pair.id, state: "READY", min_tokens: 1 };
-    dials.route.hold_turns = null;
-    dials.route.max_switches = 4;
-    dials.route.shares = null;
-    sure(true);
-    bodies.length = 0;
-  });
-
-  /** The judge's thresholds decide who answers, whatever the bundled models have learned so far. */
-  function sure(pilot: boolean): void {
-    gateway.dials.route.judge = pilot
-      ? { version: "logprob-1", mean_logprob: -50, min_logprob: -500 }
-      : { version: "logprob-1", mean_logprob: 0, min_logprob: 0 };
-  }
-
-  async function ask(body: object, options: { path?: string; session?: string; key?: string } = {}) {
-    const { path = "/v1/chat/completions", session, key = testKey } = options;
-    const response = await fetch(gateway.origin + path, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(session === undefined ? {} : { "x-helm-session": session }),
-      },
-      body: JSON.stringify({ max_tokens: 8, temperature: 0, return_token_ids: true, ...body }),
-    });
-    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here
-    const json = (await response.json()) as any;
-    expect([response.status, json.error]).toEqual([200, undefined]);
-    return json;
-  }
+  const on = useConversations("recorded");
+  const { sure, ask } = on;
 
   it("drifts no further over ten alternating turns than the mappers do offline, and carries each span once", async () => {
     const TURNS = 10;
-    const measured = await real.drift(2, TURNS);
-    gateway.dials.route.max_switches = TURNS;
+    const measured = await on.real.drift(2, TURNS);
+    on.gateway.dials.route.max_switches = TURNS;
     const turns = Array.from({ length: TURNS }, () => ({ first: [] as number[], early: [] as number[] }));
     for (const [at, chat] of measured.chats.entries())
       await alternate(chat, measured.ends, `drift-${at}`, turns);
@@ -93,7 +46,7 @@ describe.runIf(hasPython())("ten alternating turns before the reference engine",
       tokens = [...tokens, ...added];
       const model = turn % 2 === 0 ? "target" : "pilot";
       sure(model === "pilot");
-      gateway.dials.route.hold_turns = model === "pilot" ? 1 : null;
+      on.gateway.dials.route.hold_turns = model === "pilot" ? 1 : null;
       const said = await complete({ model, prompt: tokens, max_tokens: 64 }, ends);
       for (let position = 0; position < Math.min(16, said.length); position++) {
         const prompt = [...tokens, ...said.slice(0, position)];
