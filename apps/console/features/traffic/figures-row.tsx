@@ -19,20 +19,23 @@ export function FiguresRow({
   hours: number;
 }) {
   const { total, transfers, escalation } = summary;
-  const escalated = proportionWords(escalation);
-  const transferred = proportionWords(transfers);
+  const escalated = proportionWords(escalation, "judged");
+  const transferred = proportionWords(transfers, "escalated");
   const live = proportionWords(agreement?.keptAlsoTarget.firstToken ?? null);
   const paired = lengths?.paired;
   return (
     <dl className="grid gap-3 min-[30rem]:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-6">
       <Figure name="Requests" value={count(total.requests)}>
-        {perSecond(total.requests, hours)}; first token {milliseconds(summary.firstTokenMsMean)} in the mean
+        {perSecond(total.requests, hours)}
+        {summary.firstTokenMsMean === null
+          ? ""
+          : `; first token ${milliseconds(summary.firstTokenMsMean)} in the mean`}
       </Figure>
       <Figure name="Escalated" value={escalated.value}>
-        {target === null ? "no target rate is set" : `target ${percent(target)}`}; {escalated.interval} judged
+        {target === null ? "no target rate is set" : `target ${percent(target)}`}; {escalated.interval}
       </Figure>
       <Figure name="Transferred" value={transferred.value}>
-        {transferred.interval} escalations
+        {transferred.interval}
       </Figure>
       <Figure
         name="First token saved"

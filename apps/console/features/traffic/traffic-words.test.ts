@@ -14,6 +14,7 @@ it("says a share with its interval, and nothing as nothing", () => {
     interval: "95 % interval 14.9 to 31.8 %, 20 of 90",
   });
   expect(proportionWords(null).value).toBe("none yet");
+  expect(proportionWords(null, "judged").interval).toBe("nothing judged in this range");
 });
 
 it("leads from a reason to its requests, in the same range", () => {

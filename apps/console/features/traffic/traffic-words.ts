@@ -23,13 +23,16 @@ export const KIND_WORDS: Record<Reason["kind"], string> = {
 
 type Proportion = { count: number; of: number; share: number; low: number; high: number };
 
-/** "19.6 %, 95 % interval 19.0 to 20.2 %"; of few it is wide, and says of how many. */
-export function proportionWords(found: Proportion | null): { value: string; interval: string } {
-  if (!found) return { value: "none yet", interval: "nothing of the kind in this range" };
+/** "19.6 %, 95 % interval 19.0 to 20.2 %"; of few it is wide, and says of how many, and what they are: "judged". */
+export function proportionWords(
+  found: Proportion | null,
+  what?: string,
+): { value: string; interval: string } {
+  if (!found) return { value: "none yet", interval: `nothing ${what ?? "of the kind"} in this range` };
   const low = (found.low * 100).toFixed(1);
   return {
     value: percent(found.share),
-    interval: `95 % interval ${low} to ${percent(found.high)}, ${found.count.toLocaleString("en")} of ${found.of.toLocaleString("en")}`,
+    interval: `95 % interval ${low} to ${percent(found.high)}, ${found.count.toLocaleString("en")} of ${found.of.toLocaleString("en")}${what ? ` ${what}` : ""}`,
   };
 }
 
