@@ -71,9 +71,13 @@ async function lockModels(ctx: Context, models: string[]): Promise<void> {
     await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`inspect:${model}`}, 0))`;
 }
 
-/** One open inspection a model: a second request joins it. */
+/**
+ * One open inspection a model: a second request joins it. It is held as open until this registration stands: an end that
+ * came in between would decide every registration but this one, which would wait for ever.
+ */
 async function requestInspection(ctx: Context, model: string): Promise<string> {
-  const open = await ctx.db.inspection.findFirst({ where: { model, state: { in: ["QUEUED", "RUNNING"] } } });
+  const [open] = await ctx.db.$queryRaw<{ id: string }[]>`
+    SELECT "id" FROM "inspection" WHERE "model" = ${model} AND "state" IN ('QUEUED', 'RUNNING') LIMIT 1 FOR SHARE`;
   if (open) return open.id;
   return (await ctx.db.inspection.create({ data: { model } })).id;
 }

@@ -1,5 +1,5 @@
 import type { HelmError } from "@helm/contracts";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { facts, joinWorker, type TestWorker } from "../testing/worker";
 
@@ -68,13 +68,41 @@ it("a ring of pairs at one moment is registered whole, and no pair stands twice"
   expect(made.sort()).toEqual(directions.map(([source, target]) => `${source} -> ${target}`).sort());
 });
 
+it("inspections that end while a registration joins them decide that registration too", async () => {
+  await register("ends-a", "never-read");
+  await register("ends-b", "never-read");
+  const jobs = await Promise.all(["ends-a", "ends-b"].map((model) => worker.claim({ models: [model] })));
+  let joining: Promise<unknown> = Promise.resolve();
+  let ending: Promise<{ status: number }[]> = Promise.resolve([]);
+  await control.db.$transaction(async (tx) => {
+    await tx.$executeRaw`LOCK TABLE "pair_registration" IN SHARE ROW EXCLUSIVE MODE`;
+    joining = register("ends-a", "ends-b");
+    // It has found both inspections open, and is not written yet.
+    await vi.waitFor(async () => expect(await waitingForLocks(tx)).toBe(1), 10_000);
+    ending = Promise.all(jobs.map(({ json }) => finish(json)));
+    // Both ends wait for it; or, which is the fault, they are through without it.
+    const waiting = vi.waitFor(async () => expect(await waitingForLocks(tx)).toBe(3), 10_000);
+    await Promise.race([waiting, ending]);
+  });
+  await joining;
+  expect((await ending).map(({ status }) => status)).toEqual([200, 200]);
+  const where = { sourceModel: "ends-a", targetModel: "ends-b" };
+  expect((await control.db.pairRegistration.findFirstOrThrow({ where })).state).toBe("REGISTERED");
+});
+
+/** How many statements of this database wait for a lock of another transaction. */
+async function waitingForLocks(db: Pick<typeof control.db, "$queryRaw">): Promise<number> {
+  const [{ count }] = await db.$queryRaw<[{ count: bigint }]>`
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return Number(count);
+}
+
 /** All inspections end at one moment: whichever is the last for a pair, the pair is decided once. */
 async function inspectAtOnce(models: string[]): Promise<void> {
   const jobs = await Promise.all(models.map(() => worker.claim({ models })));
-  const finished = await Promise.all(
-    jobs.map(({ json: { id, attempt, model } }) =>
-      worker.finish(id, { attempt, outcome: "inspected", facts: facts(model) }),
-    ),
-  );
+  const finished = await Promise.all(jobs.map(({ json }) => finish(json)));
   expect(finished.map(({ status }) => status)).toEqual(models.map(() => 200));
 }
+
+const finish = ({ id, attempt, model }: { id: string; attempt: string; model: string }) =>
+  worker.finish(id, { attempt, outcome: "inspected", facts: facts(model) });
