@@ -26,15 +26,24 @@ export const JoinResponse = z.object({
 });
 export type JoinResponse = z.infer<typeof JoinResponse>;
 
+/** Where a calibration finds its memory: beside the engines that serve, or after the nodes of its machine were drained. */
+export const CalibrationRoom = z.enum(["beside", "drain"]);
+export type CalibrationRoom = z.infer<typeof CalibrationRoom>;
+
 /**
  * Body of POST /api/worker/claim; the last one is kept as what the worker offers. An empty body means any model.
- * With `waiting` set the worker takes nothing now: the run stays QUEUED and shows the sentence as its reason.
+ * With `waiting` set and no `rooms` the worker takes nothing now: the run stays QUEUED and shows the sentence as its reason.
  */
 export const ClaimRequest = z.object({
   models: z.array(z.string()).max(1000).optional(),
   corpora: z.array(z.string()).max(1000).optional(),
   devices: z.array(z.enum(["cuda", "rocm", "cpu"])).optional(),
   waiting: z.string().max(500).nullish(),
+  /**
+   * Kinds of calibration that the worker could take now; both where it says neither this nor `waiting`, which is then why
+   * one is missing. An inspection needs no room: who names its rooms takes one whatever it waits for.
+   */
+  rooms: z.array(CalibrationRoom).max(2).optional(),
   /** The worker's clock at this moment. */
   at: z.string().max(40).nullish(),
 });

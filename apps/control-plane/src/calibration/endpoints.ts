@@ -29,12 +29,11 @@ function jobId(params: Record<string, string>): string {
 async function claimNext(ctx: Context, input: ClaimRequest) {
   const host = await ctx.db.host.findUniqueOrThrow({ where: { id: (await standingHost(ctx, "worker")).id } });
   if (await keepOffers(ctx, host, input, await skewOf(ctx, input.at))) await refreshWaiting(ctx);
-  if (input.waiting) return null;
+  if (input.waiting && !input.rooms) return null;
   const capability = capabilityOf(host.device, input);
-  return (
-    (await claimInspection({ ctx, input: capability })) ??
-    (await claimCalibration({ ctx, input: capability }))
-  );
+  const inspection = await claimInspection({ ctx, input: capability });
+  if (inspection) return inspection;
+  return input.rooms && !input.rooms.includes("beside") ? null : claimCalibration({ ctx, input: capability });
 }
 
 /** In whole ten seconds, so that it does not change with every request. */

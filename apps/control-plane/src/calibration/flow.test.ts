@@ -290,6 +290,22 @@ describe("waiting", () => {
     expect((await get(id)).state).toBe("CANCELLED");
   });
 
+  it("still takes an inspection where a worker has no room for a calibration, and takes the run once it has", async () => {
+    const id = await start(reverse);
+    const waiting = "another process computes on the GPU";
+    expect((await worker.claim({ waiting, rooms: [] })).status).toBe(204);
+    expect(await get(id)).toMatchObject({ state: "QUEUED", waitingReason: waiting });
+    await control.as("admin").pair.register({ sourceModel: "pilot", targetModel: "unread" });
+    for (let i = 0; i < 2; i++) {
+      const job = await worker.claim({ waiting, rooms: [], models: ["pilot", "unread"] });
+      expect(job.json).toMatchObject({ kind: "inspection" });
+      await worker.finish(job.json.id, { attempt: job.json.attempt, outcome: "failed", message: "no file" });
+    }
+    const run = await worker.claim({ rooms: ["beside"] });
+    expect(run.json).toMatchObject({ kind: "calibration", id });
+    await worker.finish(id, { attempt: run.json.attempt, outcome: "failed", code: "X", message: "no" });
+  });
+
   it("refuses more source layers than the source has", async () => {
     const attempt = control.as("operator").calibration.start({ pairId: forward, device: "cpu", k: 29 });
     await expect(attempt).rejects.toMatchObject({ code: "BAD_REQUEST" });

@@ -107,6 +107,7 @@ export async function keepOffers(
     corpora: input.corpora,
     devices: input.devices,
     waiting: input.waiting ?? null,
+    rooms: input.rooms,
     clock_skew_ms: clockSkewMs,
   };
   if (JSON.stringify(host.offers) === JSON.stringify(offers)) return false;

@@ -1,4 +1,4 @@
-import { DeviceFacts, HardwareVerdict, NodeReadiness } from "@helm/contracts";
+import { CalibrationRoom, DeviceFacts, HardwareVerdict, NodeReadiness } from "@helm/contracts";
 import { hostVerdict } from "@helm/pairing";
 import { z } from "zod";
 import type { Context } from "../context";
@@ -25,6 +25,7 @@ export const Offers = z.object({
   corpora: z.array(z.string()).nullish(),
   devices: z.array(z.string()).nullish(),
   waiting: z.string().nullish(),
+  rooms: z.array(CalibrationRoom).nullish(),
   clock_skew_ms: z.number().nullish(),
 });
 
