@@ -2,6 +2,25 @@
 const PURE = "^packages/(pairing|cascade|admission)/";
 const TEST = "\\.(test|spec)\\.tsx?$|/testing/";
 
+const GATEWAY = "^apps/node/src/gateway/";
+/** Rooms of the gateway, lowest first: each sees those before it. The door, in no room, sees them all. */
+const ROOMS = [
+  "errors",
+  "bodies",
+  "counters",
+  "answers",
+  "exchange",
+  "accounts",
+  "admission",
+  "conversations",
+  "shares",
+  "decisions",
+];
+
+function roomsUpTo(room) {
+  return `${GATEWAY}(${ROOMS.slice(0, ROOMS.indexOf(room) + 1).join("|")})/`;
+}
+
 /** @type {import("dependency-cruiser").IConfiguration} */
 export default {
   forbidden: [
@@ -76,6 +95,25 @@ export default {
       severity: "error",
       from: { path: "^apps/", pathNot: "^apps/control-plane/" },
       to: { path: "^packages/db/|node_modules/(pg|@prisma)/" },
+    },
+    ...ROOMS.map((room) => ({
+      name: `gateway-${room}-sees-the-rooms-below`,
+      severity: "error",
+      from: { path: `${GATEWAY}${room}/`, pathNot: TEST },
+      to: { path: GATEWAY, pathNot: roomsUpTo(room) },
+    })),
+    {
+      name: "gateway-rooms-are-all-ordered",
+      severity: "error",
+      from: { path: `${GATEWAY}[^/]+/`, pathNot: roomsUpTo("decisions") },
+      to: {},
+    },
+    {
+      name: "node-sees-little-of-its-gateway",
+      comment: "What a body says and what is counted; only the node itself puts the gateway together.",
+      severity: "error",
+      from: { path: "^apps/node/src/[^/]+/", pathNot: [GATEWAY, TEST] },
+      to: { path: GATEWAY, pathNot: `${GATEWAY}(bodies/generation|counters/stats)\\.ts$` },
     },
     {
       name: "no-tests-in-programs",

@@ -15,11 +15,16 @@ import type { ServingEngine } from "./engine/serving-engine";
 import { isLoopback, type NodeConfig } from "./environment";
 import { Salts } from "./escalation/salts";
 import { Sessions } from "./escalation/sessions";
+import { GatewayMetrics } from "./gateway/counters/metrics";
+import { StatsCollector } from "./gateway/counters/stats";
+import {
+  defaultLimits,
+  type GatewayResources,
+  type RouteView,
+  type RoutingView,
+} from "./gateway/exchange/resources";
 import { GatewayServer } from "./gateway/gateway-server";
-import { GatewayMetrics } from "./gateway/metrics";
-import { defaultLimits, type GatewayResources, type RouteView, type RoutingView } from "./gateway/resources";
-import { Shares } from "./gateway/shares";
-import { StatsCollector } from "./gateway/stats";
+import { Shares } from "./gateway/shares/shares";
 import type { NodeHardware } from "./hardware";
 import { ownOrigin } from "./playground/own-origin";
 import { PlaygroundDoor } from "./playground/playground-door";

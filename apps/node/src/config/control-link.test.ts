@@ -7,7 +7,7 @@ import type { NodeAck, NodeReadiness, NodeStats } from "@helm/contracts";
 import pino from "pino";
 import { Server } from "socket.io";
 import { expect, it, onTestFinished } from "vitest";
-import { StatsCollector } from "../gateway/stats";
+import { StatsCollector } from "../gateway/counters/stats";
 import { accessOf, makeSigner, snapshotOf } from "../testing/signing";
 import { TraceOutbox } from "../trace/trace-outbox";
 import { Configuration } from "./configuration";

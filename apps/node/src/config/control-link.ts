@@ -1,7 +1,7 @@
 import { type NodeAck, type NodeReadiness, type PlaygroundReply, SignedDocument } from "@helm/contracts";
 import { type Logger, openHostSocket } from "@helm/host";
 import type { Socket } from "socket.io-client";
-import type { StatsCollector } from "../gateway/stats";
+import type { StatsCollector } from "../gateway/counters/stats";
 import type { PlaygroundDoor } from "../playground/playground-door";
 import type { TraceOutbox } from "../trace/trace-outbox";
 import type { Configuration } from "./configuration";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { expect, it, onTestFinished } from "vitest";
-import { StatsCollector } from "../gateway/stats";
+import { StatsCollector } from "../gateway/counters/stats";
 import { accessOf, makeSigner, snapshotOf } from "../testing/signing";
 import { Configuration } from "./configuration";
 import { DocumentStore } from "./document-store";

@@ -1,8 +1,8 @@
 import type { ServingEngine } from "../engine/serving-engine";
 import { isDraining, takesRequests } from "../serving/serving-states";
-import { baseHeaders } from "./helm-headers";
-import type { GatewayResources } from "./resources";
-import type { ResponseWriter } from "./response-writer";
+import { baseHeaders } from "./answers/helm-headers";
+import type { ResponseWriter } from "./answers/response-writer";
+import type { GatewayResources } from "./exchange/resources";
 
 /** 200 while requests are taken; 503 before the engine has joined, while it is away, and while the node drains or stops. */
 export function answerHealth(

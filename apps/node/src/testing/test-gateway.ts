@@ -6,17 +6,17 @@ import { EngineClient } from "../engine/engine-client";
 import { describeEngine } from "../engine/serving-engine";
 import { Salts } from "../escalation/salts";
 import { Sessions } from "../escalation/sessions";
-import { GatewayServer } from "../gateway/gateway-server";
-import { GatewayMetrics } from "../gateway/metrics";
+import { GatewayMetrics } from "../gateway/counters/metrics";
+import { StatsCollector } from "../gateway/counters/stats";
 import {
   defaultLimits,
   type GatewayLimits,
   type GatewayResources,
   type PairView,
   type RouteView,
-} from "../gateway/resources";
-import { Shares } from "../gateway/shares";
-import { StatsCollector } from "../gateway/stats";
+} from "../gateway/exchange/resources";
+import { GatewayServer } from "../gateway/gateway-server";
+import { Shares } from "../gateway/shares/shares";
 import { ServingPath } from "../serving/serving-path";
 import { type RecorderParts, TraceRecorder } from "../trace/trace-recorder";
 

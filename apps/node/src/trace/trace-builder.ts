@@ -11,7 +11,7 @@ import type {
 import type { Tenant } from "../config/access";
 import type { Chunk } from "../engine/chunk";
 import type { LegFacts } from "../escalation/leg";
-import type { Generation } from "../gateway/generation";
+import type { Generation } from "../gateway/bodies/generation";
 import { TextKeeper } from "./trace-text";
 
 type LegRole = TraceLeg["role"];

@@ -2,7 +2,7 @@ import type { TraceShare } from "@helm/contracts";
 import { RequestTrace, TraceBatch } from "@helm/contracts";
 import { expect, it } from "vitest";
 import type { Tenant } from "../config/access";
-import { readGeneration } from "../gateway/generation";
+import { readGeneration } from "../gateway/bodies/generation";
 import type { TraceBuilder } from "./trace-builder";
 import { TraceOutbox } from "./trace-outbox";
 import { TraceRecorder } from "./trace-recorder";

@@ -1,7 +1,7 @@
 import { MOST_TRACE_TEXT, mendText, type TraceText } from "@helm/contracts";
 import type { Tenant } from "../config/access";
 import type { Chunk } from "../engine/chunk";
-import type { Generation } from "../gateway/generation";
+import type { Generation } from "../gateway/bodies/generation";
 
 /** Prompt and answer of one request, of a tenant that opted in; nothing of anybody else is ever kept. */
 export class TextKeeper {

@@ -1,0 +1,85 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import type { JsonBody } from "../../engine/engine-client";
+import { GatewayError } from "../errors/gateway-error";
+import type { BodyHold } from "./body-room";
+import { DEEPEST, weighBody } from "./body-weight";
+
+export interface ReadBody {
+  body: JsonBody;
+  /** Of the text as it came. */
+  bytes: number;
+}
+
+export interface BodyLimits {
+  maxBodyBytes: number;
+  /** From the request's head to the last byte of its body, however it comes in. */
+  bodyMs: number;
+}
+
+/** The JSON object of a request. Throws GatewayError 400, 408, 413 or 503. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  hold: BodyHold,
+): Promise<ReadBody> {
+  const read = await readBytes(request, limits, hold);
+  // What is no UTF-8 would grow as it is read, and be another text than was sent.
+  if (!isUtf8(read)) throw notJson("The request body is not valid UTF-8.");
+  let value: unknown;
+  try {
+    value = JSON.parse(read.toString("utf8"));
+  } catch {
+    throw notJson("The request body is not valid JSON.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw notJson("The request body must be a JSON object.");
+  }
+  const weight = weighBody(value);
+  if (weight === null) throw notJson(`The request body is nested deeper than ${DEEPEST} levels.`);
+  hold.take(weight);
+  return { body: value as JsonBody, bytes: read.length };
+}
+
+function notJson(message: string): GatewayError {
+  return new GatewayError(400, "invalid_json", message);
+}
+
+async function readBytes(request: IncomingMessage, limits: BodyLimits, hold: BodyHold): Promise<Buffer> {
+  const { maxBodyBytes, bodyMs } = limits;
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(bodyMs)), bodyMs);
+  });
+  try {
+    return await Promise.race([collect(request, maxBodyBytes, hold), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collect(request: IncomingMessage, maxBytes: number, hold: BodyHold): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  // Left whole when it is too large, so that the refusal can still be sent over it.
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    const { length } = part as Buffer;
+    size += length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    hold.take(length);
+    parts.push(part as Buffer);
+  }
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+}
+
+const closing = { headers: { connection: "close" } };
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError(413, "body_too_large", `A request body has at most ${maxBytes} bytes.`, closing);
+}
+
+function tooSlow(bodyMs: number): GatewayError {
+  const message = `The request body did not arrive within ${bodyMs} ms.`;
+  return new GatewayError(408, "body_timeout", message, { type: "timeout_error", ...closing });
+}
