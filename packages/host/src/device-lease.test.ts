@@ -9,6 +9,12 @@ import { temporaryFolder } from "./testing";
 const take = (directory: string, purpose = "calibration") =>
   acquireDeviceLease({ directory, device: "cpu", purpose });
 
+const writeHolder = (directory: string, holder: object) =>
+  writeFile(
+    join(directory, "cpu.lease"),
+    JSON.stringify({ exclusive: { id: "x", purpose: "x", since: "", ...holder } }),
+  );
+
 it("is held by one at a time and names its holder", async () => {
   const directory = await temporaryFolder();
   const first = await take(directory);
@@ -32,8 +38,7 @@ it("is respected while its holder lives, and taken over once it is gone", async 
   const directory = await temporaryFolder();
   const other = spawn("sleep", ["30"]);
   const pid = other.pid ?? 0;
-  const holder = { pid, started: processStart(pid), purpose: "x", since: "now" };
-  await writeFile(join(directory, "cpu.lease"), JSON.stringify(holder));
+  await writeHolder(directory, { pid, started: processStart(pid) });
   expect((await take(directory)).ok).toBe(false);
   other.kill("SIGKILL");
   await new Promise((resolve) => other.once("exit", resolve));
@@ -43,10 +48,7 @@ it("is respected while its holder lives, and taken over once it is gone", async 
 
 it("is taken over from a pid that now belongs to another process, and from a file without sense", async () => {
   const directory = await temporaryFolder();
-  await writeFile(
-    join(directory, "cpu.lease"),
-    JSON.stringify({ pid: process.pid, started: "1", purpose: "x", since: "" }),
-  );
+  await writeHolder(directory, { pid: process.pid, started: "1" });
   const first = await take(directory);
   expect(first.ok).toBe(true);
   await writeFile(join(directory, "cpu.lease"), "half");
@@ -68,9 +70,8 @@ it("is taken over from a killed holder only after what it left computing was end
   });
   const child = Number(String(await new Promise((resolve) => job.stdout.once("data", resolve))).trim());
   const pid = job.pid ?? 0;
-  const dead = { pid: 1, started: "0@gone", purpose: "calibration", since: "2020-01-01T00:00:00Z" };
   const left = { pid, started: processStart(pid) };
-  await writeFile(join(directory, "cpu.lease"), JSON.stringify({ ...dead, job: left }));
+  await writeHolder(directory, { pid: 1, started: "0@gone", job: left });
   const taken = await take(directory);
   expect(taken.ok).toBe(true);
   expect(processStart(pid)).toBeNull();
@@ -81,11 +82,7 @@ it("leaves alone a process that got the pid of a job that is gone", async () => 
   const directory = await temporaryFolder();
   const stranger = spawn("sleep", ["30"], { detached: true });
   const pid = stranger.pid ?? 0;
-  const dead = { pid: 1, started: "0@gone", purpose: "calibration", since: "" };
-  await writeFile(
-    join(directory, "cpu.lease"),
-    JSON.stringify({ ...dead, job: { pid, started: "12@elsewhere" } }),
-  );
+  await writeHolder(directory, { pid: 1, started: "0@gone", job: { pid, started: "12@elsewhere" } });
   expect((await take(directory)).ok).toBe(true);
   expect(processStart(pid)).not.toBeNull();
   stranger.kill("SIGKILL");

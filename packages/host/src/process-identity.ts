@@ -1,5 +1,24 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+/** A process that no later one with its pid can be taken for. */
+export const ProcessIdentity = z.object({ pid: z.number().int(), started: z.string() });
+export type ProcessIdentity = z.infer<typeof ProcessIdentity>;
+
+/** Null where it does not run. */
+export function processIdentity(pid: number): ProcessIdentity | null {
+  const started = processStart(pid);
+  return started === null ? null : { pid, started };
+}
+
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, started: processStart(process.pid) ?? "" };
+}
+
+export function processLives({ pid, started }: ProcessIdentity): boolean {
+  return processStart(pid) === started;
+}
 
 /** When process `pid` started, in the system's own words; null where it does not run. Tells a reused pid apart. */
 export function processStart(pid: number): string | null {
