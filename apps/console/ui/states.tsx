@@ -1,4 +1,4 @@
-import { Inbox, ListFilter, Lock, TriangleAlert } from "lucide-react";
+import { Hourglass, Inbox, ListFilter, Lock, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button";
 import { Command } from "./command";
@@ -14,7 +14,7 @@ function Frame({
   icon: ReactNode;
   title: string;
   children?: ReactNode;
-  role?: "alert";
+  role?: "alert" | "status";
 }) {
   return (
     <div
@@ -46,6 +46,28 @@ export function Empty({
       <p>{children}</p>
       {action}
       {command ? <Command text={command} /> : null}
+    </Frame>
+  );
+}
+
+/** What is on its way and is looked for again by itself. */
+export function Awaited({
+  title,
+  children,
+  action,
+}: {
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <Frame
+      role="status"
+      icon={<Hourglass aria-hidden="true" className="size-4.5 text-ink-soft" />}
+      title={title}
+    >
+      <p>{children}</p>
+      {action}
     </Frame>
   );
 }

@@ -1,13 +1,13 @@
 "use client";
 
-import { DECISION_WORDS } from "@helm/contracts";
-import { useQuery } from "@tanstack/react-query";
+import { DECISION_WORDS, TRACE_WAIT_MS } from "@helm/contracts";
 import Link from "next/link";
 import { QueryView } from "../../api/query-view";
-import { useTRPC } from "../../api/trpc";
 import { Badge } from "../../ui/badge";
+import { ButtonLink } from "../../ui/button";
 import { Card, Facts, PageHeader } from "../../ui/card";
 import { bytes, count, milliseconds, percent } from "../../ui/numbers";
+import { Awaited } from "../../ui/states";
 import { pairName } from "../pairs/pair-words";
 import { Moment } from "../preferences/time";
 import { command } from "../shell/commands";
@@ -18,12 +18,13 @@ import { DecisionBadge } from "./request-columns";
 import { ShareCard } from "./share-card";
 import { TraceTextCard } from "./trace-text-card";
 import { reasonWords } from "./traffic-words";
+import { useAwaitedTrace } from "./use-awaited-trace";
 import type { Trace } from "./use-traffic";
 import { WaterfallCard } from "./waterfall-card";
 
 export function TracePage({ id }: { id: string }) {
-  const trpc = useTRPC();
-  const trace = useQuery(trpc.traffic.trace.queryOptions({ id }));
+  const { trace, awaited } = useAwaitedTrace(id);
+  if (awaited) return <AwaitedTrace />;
   return (
     <QueryView
       query={trace}
@@ -33,6 +34,15 @@ export function TracePage({ id }: { id: string }) {
     >
       {(data) => <TraceDetail row={data} />}
     </QueryView>
+  );
+}
+
+function AwaitedTrace() {
+  return (
+    <Awaited title="Not here yet" action={<ButtonLink href="/traffic">Traffic</ButtonLink>}>
+      A node sends its traces every second, so a new one arrives within a few. It is looked for again for{" "}
+      {TRACE_WAIT_MS / 1_000} seconds; then it was not sampled, or it has expired.
+    </Awaited>
   );
 }
 

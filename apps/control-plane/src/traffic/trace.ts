@@ -34,6 +34,6 @@ export async function readTrace({
 export function noSuchTrace(): HelmError {
   return new HelmError(
     "NOT_FOUND",
-    "There is no trace of this id. A new one takes some seconds to arrive; of ordinary requests only a share is sent, and traces expire; the settings say which share and after how many days.",
+    "There is no trace of this id. A new one takes a few seconds to arrive; of ordinary requests only a share is sent, and traces expire. The settings say which share, and after how many days.",
   );
 }

@@ -15,7 +15,7 @@ export function addTraffic(helm: Command, verb: AddVerb): void {
       .option("--pair <source:target>", "one pair's requests");
   range(verb(traffic, "summary", "counters by tenant, pair and reason", (c, _, o) => showTraffic(c, o)));
   range(verb(traffic, "requests", "sampled requests, newest first", (c, _, o) => listRequests(c, o)))
-    .option("--decision <word>", "kept, escalated, direct, explicit or refused")
+    .option("--decision <word>", "kept, escalated, direct, explicit, refused, failed or client_error")
     .option("--transfer <word>", "transferred, fallback or none")
     .option("--reason <code>", "a reason or an error's code, e.g. TIMEOUT")
     .option("--because <word>", "why it was sampled: fallback, refusal, error, share, rate or asked")
@@ -23,8 +23,10 @@ export function addTraffic(helm: Command, verb: AddVerb): void {
     .option("--after <trace>", "those after this one, as the list's end says")
     .option("--csv", "print CSV");
   verb(traffic, "trace <id>", "one request: x-helm-trace-id of its answer", (c, [id = ""], o) =>
-    showTrace(c, id, o.text === true),
-  ).option("--text", "prompt and answer too, where they are kept; written into the audit");
+    showTrace(c, id, { withText: o.text === true, wait: o.wait === true }),
+  )
+    .option("--text", "prompt and answer too, where they are kept; written into the audit")
+    .option("--wait", "look for a new one until it has arrived");
   const playground = helm.command("playground").description("one prompt, pilot and target side by side");
   verb(playground, "ask <prompt>", "ask pilot, target and the route, one after the other", (c, [p = ""], o) =>
     askPlayground(c, p, o),

@@ -1,13 +1,19 @@
 import type { Context } from "../../context";
 import { requireServer, type Server } from "../../server/client";
 import { printable, table } from "../../terminal/style";
+import { awaitTrace, sayWait } from "./await-trace";
 
 type Trace = Awaited<ReturnType<Server["traffic"]["trace"]["query"]>>;
 
 /** One request in full; with `withText` what was said, which leaves a row in the audit. */
-export async function showTrace({ config, screen }: Context, id: string, withText: boolean): Promise<void> {
+export async function showTrace(
+  { config, screen }: Context,
+  id: string,
+  { withText, wait }: { withText: boolean; wait: boolean },
+): Promise<void> {
   const server = await requireServer(config);
-  const row = await server.traffic.trace.query({ id });
+  const ask = () => server.traffic.trace.query({ id });
+  const row = await (wait ? awaitTrace(ask) : ask().catch(sayWait));
   const text = withText ? await server.traffic.text.mutate({ id }) : null;
   screen.answer({ type: "trace", ...row, text }, () => [
     ...table(["figure", "value"], facts(row)).slice(1),
@@ -20,7 +26,7 @@ export async function showTrace({ config, screen }: Context, id: string, withTex
         ms(leg.started_ms),
         ms(leg.first_token_ms),
         ms(leg.ended_ms),
-        `${leg.prompt_tokens ?? "?"} in, ${leg.completion_tokens ?? "?"} out`,
+        tokensOf(leg),
         leg.ended_by ?? "",
       ]),
     ),
@@ -29,6 +35,11 @@ export async function showTrace({ config, screen }: Context, id: string, withTex
       ? ["", "Prompt and answer are kept: add --text (it is written into the audit)."]
       : []),
   ]);
+}
+
+function tokensOf({ prompt_tokens, completion_tokens }: Trace["trace"]["legs"][number]): string {
+  if (prompt_tokens === null && completion_tokens === null) return "-";
+  return `${prompt_tokens ?? "?"} in, ${completion_tokens ?? "?"} out`;
 }
 
 function facts(row: Trace): string[][] {
