@@ -13,6 +13,9 @@ export const MOST_TRACE_TEXT = 16_384;
 export const MOST_TRACES = 200;
 export const MOST_TRACE_BATCH_BYTES = 512 * 1024;
 
+/** A node sends its traces every second; one that is not there after this is not on its way. */
+export const TRACE_WAIT_MS = 20_000;
+
 /** Of ordinary requests, where the settings name no other share. */
 export const DEFAULT_TRACE_RATE = 0.05;
 
@@ -25,6 +28,21 @@ export const RefusalCode = z.enum([
   "telemetry_stale",
 ]);
 export type RefusalCode = z.infer<typeof RefusalCode>;
+
+/** The code of an engine's refusal that brings none of its own. */
+export const ENGINE_REFUSED = "engine_refused";
+
+/** How a request without an answer is counted: turned away, an error of ours, or the caller's own mistake or leaving. */
+export const ERROR_DECISIONS = ["refused", "failed", "client_error"] as const;
+export type ErrorDecision = (typeof ERROR_DECISIONS)[number];
+
+/** What a request is counted and filed under. */
+export const REQUEST_DECISIONS = [...Decision.options, ...ERROR_DECISIONS] as const;
+
+export function decisionOfError(status: number, code: string): ErrorDecision {
+  if (RefusalCode.safeParse(code).success) return "refused";
+  return status >= 500 ? "failed" : "client_error";
+}
 
 /** `x-helm-trace-id`: 128 random bits, by which a trace is known wherever it comes from and however often. */
 export const TraceId = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hexadecimal digits");

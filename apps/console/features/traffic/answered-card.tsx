@@ -25,7 +25,10 @@ const WAYS: { key: Key; name: string; fill: string; pattern?: "lines" | "dots" }
   { key: "explicit", name: "named model", fill: "var(--line-strong)" },
   { key: "refused", name: "refused", fill: "var(--bad)", pattern: "lines" },
   { key: "failed", name: "failed", fill: "var(--bad)" },
+  { key: "clientErrors", name: "client error", fill: "var(--ink-soft)", pattern: "dots" },
 ];
+
+const RARE: ReadonlySet<Key> = new Set(["refused", "failed", "clientErrors"]);
 
 const COLUMNS: Column<Point>[] = [
   { id: "at", name: "From", value: (row) => row.at, cell: (row) => <Moment at={row.at} /> },
@@ -96,7 +99,7 @@ function Answered({ series }: { series: Series }) {
                   name={name}
                   stackId="all"
                   // A line of what is nought nearly everywhere would run along the top as if it were something.
-                  stroke={key === "refused" || key === "failed" ? "none" : fill}
+                  stroke={RARE.has(key) ? "none" : fill}
                   strokeWidth={1.25}
                   fill={pattern ? `url(#${pattern}-${key})` : fill}
                   fillOpacity={pattern ? 1 : 0.45}

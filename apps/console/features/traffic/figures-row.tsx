@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { bytes, count, milliseconds, percent } from "../../ui/numbers";
+import { bytes, count, milliseconds, percent, plural } from "../../ui/numbers";
 import { perSecond, proportionWords } from "./traffic-words";
 import type { Agreement, Lengths, Summary } from "./use-traffic";
 
@@ -55,6 +55,7 @@ export function FiguresRow({
             ? `${bytes(total.shortfallBytes / total.refused)} missing in the mean`
             : "none of them for memory"}
         {total.failed > 0 ? `; ${count(total.failed)} failed` : ""}
+        {total.clientErrors > 0 ? `; ${plural(total.clientErrors, "client error")}` : ""}
       </Figure>
     </dl>
   );

@@ -33,7 +33,7 @@ const FILTERS: Filter<Reason>[] = [
   },
 ];
 
-/** Why a transfer was not used, and who was turned away: each leads to its requests. */
+/** Why a transfer was not used, and what had no answer: each leads to its requests. */
 export function ReasonsCard({ range }: { range: TrafficRange }) {
   const reasons = useReasons(range);
   return (
@@ -42,12 +42,13 @@ export function ReasonsCard({ range }: { range: TrafficRange }) {
         const told = rows.filter(({ kind }) => kind !== "decision");
         const none = (
           <Empty title="Nothing went another way">
-            In this range every escalation that wanted a transfer had one, and nobody was turned away.
+            In this range every escalation that wanted a transfer had one, nobody was turned away, and nothing
+            failed.
           </Empty>
         );
         return (
           <ChartFrame
-            title="Why a transfer was not used, and refusals"
+            title="Why a transfer was not used, refusals and errors"
             hint="Each reason leads to its sampled requests."
             chart={told.length === 0 ? none : <Bars rows={told} range={range} />}
             table={

@@ -1,5 +1,6 @@
 "use client";
 
+import { REQUEST_DECISIONS } from "@helm/contracts";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { PagedTable } from "../../api/query-table";
 import { type Inputs, useTRPC, useTRPCClient } from "../../api/trpc";
@@ -12,12 +13,13 @@ import { command } from "../shell/commands";
 import { REQUEST_COLUMNS } from "./request-columns";
 import type { Summary, TraceRow, TrafficRange } from "./use-traffic";
 
+const decisionOption = (value: string) => ({ value, name: value.replaceAll("_", " ") });
 const PAGE = 25;
 const EXPORT_PAGE = 500;
 type Narrowed = Omit<Inputs["traffic"]["requests"], "cursor" | "limit" | "hours">;
 
 const FILTERS: Filter<TraceRow>[] = [
-  { key: "decision", name: "Decision", options: ["kept", "escalated", "direct", "explicit", "refused"] },
+  { key: "decision", name: "Decision", options: REQUEST_DECISIONS.map(decisionOption) },
   { key: "transfer", name: "Transfer", options: ["transferred", "fallback", "none"] },
   {
     key: "kept",
@@ -53,7 +55,7 @@ export function RequestsCard({ range, summary }: { range: TrafficRange; summary:
     <section id="requests" aria-label="Sampled requests" className="scroll-mt-16">
       <Card
         title="Requests"
-        hint={`Everything out of the ordinary, and ${percent(rate, 0)} of the rest; kept for ${days} days.${dropped > 0 ? ` ${dropped.toLocaleString("en")} traces found no room on their node and are missing here; the counters above hold them.` : ""}`}
+        hint={`Everything out of the ordinary, errors of callers among it, and ${percent(rate, 0)} of the rest; kept for ${days} days. The figures above count every request whose key was accepted.${dropped > 0 ? ` ${dropped.toLocaleString("en")} traces found no room on their node and are missing here; the counters above hold them.` : ""}`}
       >
         <PagedTable
           query={requests}

@@ -5,6 +5,7 @@ it("says every reason in words, and an unknown one as it is", () => {
   expect(reasonWords("TIMEOUT")).toMatch(/too long/);
   expect(reasonWords("CONFIDENT")).toMatch(/good enough/);
   expect(reasonWords("never_fits")).not.toBe("never_fits");
+  expect(reasonWords("client_gone")).toMatch(/went away/);
   expect(reasonWords("FROM_TOMORROW")).toBe("FROM_TOMORROW");
 });
 

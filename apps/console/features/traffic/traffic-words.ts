@@ -2,6 +2,8 @@ import { DECISION_REASONS, FALLBACK_REASONS, GATEWAY_ERRORS } from "@helm/contra
 import { percent, plural } from "../../ui/numbers";
 import type { Reason } from "./use-traffic";
 
+const CLIENT_GONE = "the caller went away before the answer was whole";
+
 /** A reason or an error's code in words; one of another version is shown as it is. */
 export function reasonWords(code: string): string {
   const error = (GATEWAY_ERRORS as Record<string, readonly [number, string]>)[code];
@@ -9,7 +11,7 @@ export function reasonWords(code: string): string {
     (FALLBACK_REASONS as Record<string, string>)[code] ??
     (DECISION_REASONS as Record<string, string>)[code] ??
     error?.[1] ??
-    code;
+    (code === "client_gone" ? CLIENT_GONE : code);
   // The same words stand in a document, where a name is set off by marks.
   return words.replaceAll("`", "");
 }
@@ -18,6 +20,7 @@ export const KIND_WORDS: Record<Reason["kind"], string> = {
   fallback: "no transfer",
   refusal: "turned away",
   failure: "failed",
+  client_error: "client error",
   decision: "decided so",
 };
 

@@ -8,8 +8,8 @@ export const ReasonsOutput = z.object({
   rows: z.array(
     z.object({
       reason: z.string(),
-      /** fallback: no transfer; refusal: turned away; failure: an error of ours; decision: why it was decided so. */
-      kind: z.enum(["fallback", "refusal", "failure", "decision"]),
+      /** fallback: no transfer; refusal: turned away; failure: an error of ours; client_error: the caller's; decision: why it was decided so. */
+      kind: z.enum(["fallback", "refusal", "failure", "client_error", "decision"]),
       requests: z.number().int(),
       /** Of all requests of this kind. */
       share: z.number(),
@@ -29,6 +29,7 @@ export async function readReasons({
   const span = await spanOf(ctx, input);
   const rows = await ctx.db.$queryRaw<{ reason: string; kind: Kind; requests: number; shortfall: number }[]>`
     SELECT "reason", CASE WHEN "decision" = 'refused' THEN 'refusal' WHEN "decision" = 'failed' THEN 'failure'
+        WHEN "decision" = 'client_error' THEN 'client_error'
         WHEN "transfer" = 'fallback' THEN 'fallback' ELSE 'decision' END AS kind,
       sum("requests"::float8) AS requests, sum("shortfall_bytes_sum") AS shortfall
     FROM ${statsIn(input, span)} WHERE "reason" <> '' GROUP BY 1, 2 ORDER BY 3 DESC, 1`;

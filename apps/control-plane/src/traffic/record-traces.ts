@@ -1,4 +1,4 @@
-import type { RequestTrace, TraceBatch } from "@helm/contracts";
+import { decisionOfError, type RequestTrace, type TraceBatch } from "@helm/contracts";
 import type { Prisma } from "@helm/db";
 import type { Call } from "../context";
 import { databaseNow } from "../database-clock";
@@ -39,6 +39,7 @@ function rowOf(
   textKept: boolean,
 ): Prisma.RequestTraceCreateManyInput {
   const { text, ...document } = trace;
+  const { error_code } = trace;
   return {
     id: trace.id,
     // A node's clock that runs ahead is believed up to now.
@@ -48,11 +49,11 @@ function rowOf(
     tenantId: trace.tenant_id,
     pairId: trace.pair_id ?? "",
     route: trace.route ?? "",
-    decision: trace.decision ?? "",
-    reason: trace.reason ?? "",
+    decision: trace.decision ?? (error_code === null ? "" : decisionOfError(trace.status, error_code)),
+    reason: (trace.decision === null ? error_code : trace.reason) ?? "",
     transfer: trace.transfer ?? "",
     status: trace.status,
-    errorCode: trace.error_code ?? "",
+    errorCode: error_code ?? "",
     kept: trace.kept,
     shareKind: trace.share?.kind ?? "",
     document,

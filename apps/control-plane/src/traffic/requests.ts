@@ -1,4 +1,4 @@
-import { RequestTrace } from "@helm/contracts";
+import { REQUEST_DECISIONS, RequestTrace } from "@helm/contracts";
 import { Prisma } from "@helm/db";
 import { z } from "zod";
 import type { Call } from "../context";
@@ -6,7 +6,7 @@ import { readNames, type TrafficNames } from "./names";
 import { narrow, spanOf, TrafficRange } from "./range";
 
 export const RequestsInput = TrafficRange.extend({
-  decision: z.enum(["explicit", "kept", "escalated", "direct", "refused"]).optional(),
+  decision: z.enum(REQUEST_DECISIONS).optional(),
   reason: z.string().max(80).optional(),
   transfer: z.enum(["transferred", "fallback", "none"]).optional(),
   kept: z.enum(["fallback", "refusal", "error", "share", "rate", "asked"]).optional(),
@@ -71,11 +71,8 @@ export async function listRequests({
 
 function narrowRequests(input: z.infer<typeof RequestsInput>): Prisma.Sql {
   const parts: Prisma.Sql[] = [];
-  // Who was refused has no decision: what is told of it is its error.
-  if (input.decision === "refused") parts.push(Prisma.sql`AND "error_code" <> ''`);
-  else if (input.decision) parts.push(Prisma.sql`AND "decision" = ${input.decision}`);
-  if (input.reason)
-    parts.push(Prisma.sql`AND ("reason" = ${input.reason} OR "error_code" = ${input.reason})`);
+  if (input.decision) parts.push(Prisma.sql`AND "decision" = ${input.decision}`);
+  if (input.reason) parts.push(Prisma.sql`AND "reason" = ${input.reason}`);
   if (input.transfer) parts.push(Prisma.sql`AND "transfer" = ${input.transfer}`);
   if (input.kept) parts.push(Prisma.sql`AND "kept" = ${input.kept}`);
   if (input.node) parts.push(Prisma.sql`AND "node_id" = ${input.node}`);

@@ -18,6 +18,7 @@ export const SeriesOutput = z.object({
       explicit: z.number().int(),
       refused: z.number().int(),
       failed: z.number().int(),
+      clientErrors: z.number().int(),
     }),
   ),
 });
@@ -44,7 +45,8 @@ export async function readSeries({ ctx, input }: Call<TrafficRange>): Promise<z.
       coalesce(sum("requests") FILTER (WHERE "decision" = 'direct'), 0) AS direct,
       coalesce(sum("requests") FILTER (WHERE "decision" = 'explicit'), 0) AS explicit,
       coalesce(sum("requests") FILTER (WHERE "decision" = 'refused'), 0) AS refused,
-      coalesce(sum("requests") FILTER (WHERE "decision" = 'failed'), 0) AS failed
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'failed'), 0) AS failed,
+      coalesce(sum("requests") FILTER (WHERE "decision" = 'client_error'), 0) AS "clientErrors"
     FROM (SELECT "bucket", "decision", "transfer", sum("requests"::float8) AS "requests"
       FROM ${statsIn(input, span)} GROUP BY 1, 2, 3) AS "ways" GROUP BY 1`;
   const found = new Map(rows.map((row) => [row.at, row]));
@@ -64,4 +66,5 @@ const NOTHING = {
   explicit: 0,
   refused: 0,
   failed: 0,
+  clientErrors: 0,
 };

@@ -13,6 +13,8 @@ const Counts = z.object({
   explicit: z.number().int(),
   refused: z.number().int(),
   failed: z.number().int(),
+  /** The caller's own mistakes, and callers who left before they had an answer. */
+  clientErrors: z.number().int(),
   transferred: z.number().int(),
   fallbacks: z.number().int(),
   tokensMoved: z.number().int(),
@@ -143,6 +145,7 @@ function sum(rows: Row[]): Counts {
     explicit: by("explicit"),
     refused: by("refused"),
     failed: by("failed"),
+    clientErrors: by("client_error"),
     transferred: total((row) => escalated(row) && row.transfer === "transferred"),
     fallbacks: total((row) => row.transfer === "fallback"),
     tokensMoved: rows.reduce((all, row) => all + row.tokens_moved, 0),

@@ -68,13 +68,22 @@ describe("counters", () => {
           requests: 1,
           first_token_ms_sum: 0,
         }),
+        row({
+          decision: "client_error",
+          reason: "model_not_found",
+          transfer: null,
+          pair_id: null,
+          requests: 3,
+          first_token_ms_sum: 0,
+        }),
       ]),
     );
   });
 
   it("give the escalation rate of what was judged, with its interval", async () => {
     const { total, escalation, transfers } = await viewer().summary({ hours: 1, tenant });
-    expect(total).toMatchObject({ requests: 107, judged: 90, judgedHard: 20, refused: 2, failed: 1 });
+    expect(total).toMatchObject({ requests: 110, judged: 90, judgedHard: 20 });
+    expect(total).toMatchObject({ refused: 2, failed: 1, clientErrors: 3 });
     expect(escalation).toMatchObject({ count: 20, of: 90 });
     // Wilson's interval of 20 in 90, worked out by hand.
     expect(escalation?.low).toBeCloseTo(0.1489, 3);
@@ -88,6 +97,7 @@ describe("counters", () => {
     expect(found.TIMEOUT).toMatchObject({ kind: "fallback", requests: 5, share: 1 });
     expect(found.kv_memory_short).toMatchObject({ kind: "refusal", requests: 2, shortfallBytesMean: 1_500 });
     expect(found.engine_error?.kind).toBe("failure");
+    expect(found.model_not_found).toMatchObject({ kind: "client_error", requests: 3 });
     expect(found.CONFIDENT).toMatchObject({ kind: "decision", requests: 70 });
   });
 
@@ -102,9 +112,9 @@ describe("counters", () => {
       expect(series.stepS).toBe(stepS);
       const at = series.points.map((point) => point.at.getTime());
       expect(at.slice(1).every((time, n) => time - (at[n] ?? 0) === stepS * 1_000)).toBe(true);
-      const sum = (of: "pilot" | "transferred" | "prefilled" | "refused") =>
-        series.points.reduce((all, point) => all + point[of], 0);
-      expect([sum("pilot"), sum("transferred"), sum("prefilled"), sum("refused")]).toEqual([80, 19, 5, 2]);
+      const WAYS = ["pilot", "transferred", "prefilled", "refused", "failed", "clientErrors"] as const;
+      const sums = WAYS.map((of) => series.points.reduce((all, point) => all + point[of], 0));
+      expect(sums).toEqual([80, 19, 5, 2, 1, 3]);
     }
   });
 
@@ -207,20 +217,27 @@ describe("traces", () => {
       error_code: "tenant_quota",
       kept: "refusal",
     });
-    await traces(...made, refusal);
+    const ended = (status: number, error_code: string) =>
+      traceOf({ tenant_id: tenant, decision: null, reason: null, status, error_code, kept: "error" });
+    const mistakes = [ended(404, "model_not_found"), ended(400, "invalid_value"), ended(499, "client_gone")];
+    await traces(...made, refusal, ...mistakes, ended(502, "engine_error"));
     const seen: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await viewer().requests({ hours: 1, tenant, limit: 7, cursor });
       seen.push(...page.rows.map(({ id }) => id));
       cursor = page.nextCursor;
     }
-    expect(seen).toHaveLength(26);
-    expect(new Set(seen).size).toBe(26);
+    expect(seen).toHaveLength(30);
+    expect(new Set(seen).size).toBe(30);
     const found = async (narrowed: object) =>
       (await viewer().requests({ hours: 1, tenant, ...narrowed })).rows.length;
     expect(await found({ reason: "TIMEOUT" })).toBe(5);
     expect(await found({ transfer: "fallback", decision: "escalated" })).toBe(5);
+    // As the counters tell them apart, so that a figure and its list agree.
     expect(await found({ decision: "refused" })).toBe(1);
+    expect(await found({ decision: "failed" })).toBe(1);
+    expect(await found({ decision: "client_error" })).toBe(3);
+    expect(await found({ reason: "client_gone" })).toBe(1);
     expect(await found({ reason: "tenant_quota" })).toBe(1);
     expect(await found({ kept: "share" })).toBe(0);
   });

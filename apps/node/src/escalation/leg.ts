@@ -1,5 +1,6 @@
 import { EngineTiming, TransferReport } from "@helm/contracts";
 import { carriesTokens } from "../engine/carries-tokens";
+import { choiceEvidence } from "../engine/choice-evidence";
 import type { Chunk } from "../engine/chunk";
 import type { Endpoint, EngineClient, JsonBody } from "../engine/engine-client";
 import { EngineError, toEngineError } from "../engine/engine-error";
@@ -21,6 +22,8 @@ export interface LegFacts {
   endedAt: number | null;
   endedBy: string | null;
   usage: Record<string, unknown> | null;
+  /** Of the answer, as far as it came: a call that is ended early brings no `usage`. Null where nobody counts. */
+  heardTokens: number | null;
   timing: EngineTiming | null;
 }
 
@@ -32,6 +35,7 @@ export class Leg {
   private endedAt: number | null = null;
   private endedBy: string | null = null;
   private usage: Record<string, unknown> | null = null;
+  private heardTokens = 0;
   private timing: unknown = null;
   private over = false;
 
@@ -74,9 +78,9 @@ export class Leg {
   }
 
   get facts(): LegFacts {
-    const { model, startedAt, firstTokenAt, endedAt, endedBy, usage } = this;
+    const { model, startedAt, firstTokenAt, endedAt, endedBy, usage, heardTokens } = this;
     const timing = EngineTiming.safeParse(this.timing).data ?? null;
-    return { model, startedAt, firstTokenAt, endedAt, endedBy, usage, timing };
+    return { model, startedAt, firstTokenAt, endedAt, endedBy, usage, heardTokens, timing };
   }
 
   /** The next chunk, null after the last one. */
@@ -132,6 +136,8 @@ export class Leg {
       this.firstTokenAt = performance.now();
       this.deadline.clear();
     }
+    for (const choice of chunk.choices)
+      this.heardTokens += choice.token_ids?.length ?? choiceEvidence(choice).length;
     if (chunk.usage) this.usage = chunk.usage;
     if (chunk.helm_timing) this.timing = chunk.helm_timing;
     if (chunk.kv_transfer_params) this.lastReport = readReport(chunk.kv_transfer_params);

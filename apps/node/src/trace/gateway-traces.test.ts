@@ -1,6 +1,7 @@
 import { findUnstorable, type NodeStats, RequestTrace } from "@helm/contracts";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { chat, GatewayFixture } from "../testing/gateway-fixture";
+import { testKey } from "../testing/test-gateway";
 
 const on = new GatewayFixture();
 
@@ -57,6 +58,8 @@ it("tells a transfer: three legs in their order, and its steps", async () => {
     ["stage", false, null],
     ["target", true, null],
   ]);
+  // The pilot was cut short, so that its engine brought no usage: what was heard of it is what is told.
+  expect(trace?.legs[0]).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 });
   const starts = trace?.legs.map(({ started_ms }) => started_ms) ?? [];
   expect([...starts].sort((a, b) => a - b)).toEqual(starts);
   expect(on.gateway.resources.stats.report()?.lengths).toMatchObject([
@@ -79,7 +82,7 @@ it("tells a named model's request", async () => {
   expect(trace?.legs).toMatchObject([{ role: "named", model: "target", answered: true, ended_by: null }]);
 });
 
-it("tells and counts who was turned away, with the shortfall, and no caller's own mistake", async () => {
+it("tells and counts who was turned away, with the shortfall, and the caller's own mistakes apart from them", async () => {
   on.engine.budgetBytes = 64 * 16;
   await on.restart({});
   const refused = await on.ask(chat({ model: "target", max_tokens: 4_000 }));
@@ -97,7 +100,36 @@ it("tells and counts who was turned away, with the shortfall, and no caller's ow
   ]);
   expect(rows().map(({ decision, reason, requests }) => [decision, reason, requests])).toEqual([
     ["refused", "never_fits", 1],
+    ["client_error", "invalid_value", 1],
     ["refused", "no_capacity", 1],
+  ]);
+});
+
+it("counts every request that it keeps a trace of, the engine's own refusals and callers who left too", async () => {
+  await on.ask(chat({ model: "nobody" }));
+  const refuse = { status: 400, body: { error: { message: "too long", code: "context_length" } } };
+  on.engine.script = () => ({ tokens: [], refuse });
+  expect((await on.ask(chat({ model: "target" }))).status).toBe(400);
+  on.engine.script = () => ({ tokens: [], hang: true });
+  const gone = AbortSignal.timeout(200);
+  await expect(
+    fetch(`${on.gateway.origin}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${testKey}` },
+      body: JSON.stringify(chat({ model: "target" })),
+      signal: gone,
+    }),
+  ).rejects.toThrow();
+  await vi.waitFor(() => expect(on.gateway.resources.traces.outbox.size).toBe(3));
+  expect(traces().map(({ status, error_code, kept }) => [status, error_code, kept])).toEqual([
+    [404, "model_not_found", "error"],
+    [400, "engine_refused", "error"],
+    [499, "client_gone", "error"],
+  ]);
+  expect(rows().map(({ decision, reason, requests }) => [decision, reason, requests])).toEqual([
+    ["client_error", "model_not_found", 1],
+    ["client_error", "engine_refused", 1],
+    ["client_error", "client_gone", 1],
   ]);
 });
 

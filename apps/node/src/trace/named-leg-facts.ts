@@ -12,6 +12,7 @@ export class NamedLegFacts {
       endedAt: null,
       endedBy: null,
       usage: null,
+      heardTokens: null,
       timing: null,
     };
   }

@@ -13,6 +13,7 @@ export class StageFacts {
       endedAt: null,
       endedBy: null,
       usage: null,
+      heardTokens: null,
       timing: null,
     };
   }

@@ -39,7 +39,7 @@ export class TraceBuilder {
   private readonly begunAt = performance.now();
   private endedAt: number | null = null;
   private readonly text: TextKeeper | null;
-  private readonly legs: { role: LegRole; facts: () => LegFacts }[] = [];
+  private readonly legs: { role: LegRole; facts: () => LegFacts; prompt: number | null }[] = [];
   private answering: (() => LegFacts) | null = null;
   private generation: Generation | null = null;
   private hasSession = false;
@@ -88,9 +88,9 @@ export class TraceBuilder {
     this.judge = judge;
   }
 
-  /** Facts are asked for at the end: a leg is noted when it begins. */
-  leg(role: LegRole, leg: { facts: LegFacts }): void {
-    this.legs.push({ role, facts: () => leg.facts });
+  /** Facts are asked for at the end: a leg is noted when it begins. `prompt`: its tokens, where they were counted. */
+  leg(role: LegRole, leg: { facts: LegFacts }, prompt: number | null = null): void {
+    this.legs.push({ role, facts: () => leg.facts, prompt });
   }
 
   /** The answer of this leg goes out; one that went before it is forgotten. */
@@ -122,6 +122,10 @@ export class TraceBuilder {
 
   async settle(): Promise<void> {
     if (this.shareOf) this.share = await this.shareOf.catch(() => null);
+  }
+
+  get isAnswered(): boolean {
+    return this.answer !== null;
   }
 
   get promptLength(): number | null {
@@ -170,7 +174,7 @@ export class TraceBuilder {
         tail: moved?.tail_tokens ?? null,
       },
       queue_ms: rounded(this.queueMs),
-      legs: this.legs.slice(0, 12).map(({ role, facts }) => this.describe(role, facts())),
+      legs: this.legs.slice(0, 12).map(({ role, facts, prompt }) => this.describe(role, facts(), prompt)),
       steps: answer?.stageMs == null ? null : stepsOf(answer, moved),
       judge: this.judge,
       first_token_ms: rounded(answer?.firstTokenMs ?? null),
@@ -182,17 +186,17 @@ export class TraceBuilder {
     };
   }
 
-  private describe(role: LegRole, facts: LegFacts): TraceLeg {
+  private describe(role: LegRole, facts: LegFacts, prompt: number | null): TraceLeg {
     const since = (at: number | null) => (at === null ? null : rounded(Math.max(0, at - this.begunAt)));
-    const { startedAt, firstTokenAt, endedAt, usage, timing } = facts;
+    const { startedAt, firstTokenAt, endedAt, usage, heardTokens, timing } = facts;
     return {
       role,
       model: facts.model,
       started_ms: since(startedAt) ?? 0,
       first_token_ms: since(firstTokenAt),
       ended_ms: since(endedAt),
-      prompt_tokens: wholeNumber(usage?.prompt_tokens),
-      completion_tokens: wholeNumber(usage?.completion_tokens),
+      prompt_tokens: wholeNumber(usage?.prompt_tokens) ?? prompt,
+      completion_tokens: wholeNumber(usage?.completion_tokens) ?? heardTokens,
       engine_queue_ms: rounded(timing?.queue_ms ?? null),
       engine_prefill_ms: rounded(timing?.prefill_ms ?? null),
       answered: this.answering?.().startedAt === startedAt && this.answer !== null,

@@ -21,9 +21,7 @@ export class TraceOutbox {
 
   push(trace: RequestTrace): boolean {
     const bytes = Buffer.byteLength(JSON.stringify(trace));
-    const inFlight = this.pending?.batch.traces.length ?? 0;
-    const full =
-      this.waiting.length + inFlight >= this.bounds.traces || this.bytes + bytes > this.bounds.bytes;
+    const full = this.size >= this.bounds.traces || this.bytes + bytes > this.bounds.bytes;
     if (full || bytes > MOST_TRACE_BATCH_BYTES) {
       this.left += 1;
       return false;
@@ -31,6 +29,11 @@ export class TraceOutbox {
     this.waiting.push({ trace, bytes });
     this.bytes += bytes;
     return true;
+  }
+
+  /** That wait to be acknowledged, those on their way among them. */
+  get size(): number {
+    return this.waiting.length + (this.pending?.batch.traces.length ?? 0);
   }
 
   report(): TraceBatch | null {

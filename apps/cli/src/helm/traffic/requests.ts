@@ -1,4 +1,4 @@
-import { csvLine } from "@helm/contracts";
+import { csvLine, REQUEST_DECISIONS } from "@helm/contracts";
 import type { Context } from "../../context";
 import { requireServer, type Server } from "../../server/client";
 import { table } from "../../terminal/style";
@@ -9,7 +9,6 @@ type Row = Awaited<ReturnType<Server["traffic"]["requests"]["query"]>>["rows"][n
 type Options = Record<string, string | boolean | undefined>;
 
 const MOST = 500;
-const DECISIONS = ["kept", "escalated", "direct", "explicit", "refused"] as const;
 const TRANSFERS = ["transferred", "fallback", "none"] as const;
 const KEPT = ["fallback", "refusal", "error", "share", "rate", "asked"] as const;
 
@@ -23,7 +22,7 @@ export async function listRequests({ config, screen }: Context, options: Options
   };
   const { rows, nextCursor } = await server.traffic.requests.query({
     ...(await readRange(server, options)),
-    decision: one("decision", DECISIONS),
+    decision: one("decision", REQUEST_DECISIONS),
     transfer: one("transfer", TRANSFERS),
     kept: one("because", KEPT),
     reason: text("reason"),

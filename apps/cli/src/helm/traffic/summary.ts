@@ -34,7 +34,7 @@ export async function showTraffic(
             "first token, mean",
             summary.firstTokenMsMean === null ? "" : `${summary.firstTokenMsMean.toFixed(1)} ms`,
           ],
-          ["refused, failed", `${total.refused}, ${total.failed}`],
+          ["refused, failed, client errors", `${total.refused}, ${total.failed}, ${total.clientErrors}`],
           ["traces", `${traces.kept} kept, ${traces.dropped} left out for want of room`],
         ],
       ).slice(1),

@@ -86,7 +86,7 @@ async function pumpTransferred(
   carried: Extract<Carried, { kind: "leg" }>,
 ): Promise<"answered" | Refused> {
   const { leg, stageMs, line } = carried;
-  x.trace.leg("target", leg);
+  x.trace.leg("target", leg, ask.count.tokens);
   try {
     await pumpLeg(gw, x, sink, {
       leg,
@@ -128,7 +128,7 @@ async function answerNatively(
   const leg = await whileOverloaded(gw, x, target, () =>
     Leg.open(x.engine.client, x.generation.endpoint, body, limits),
   );
-  x.trace.leg("target", leg);
+  x.trace.leg("target", leg, ask.count.tokens);
   const fallback = ask.fallback || refused.reason !== null;
   const outcome: Outcome = {
     servedBy: target,

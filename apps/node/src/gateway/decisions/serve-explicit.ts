@@ -3,6 +3,7 @@ import type { ByteSink } from "../../engine/pass-through";
 import { answerBody } from "../../escalation/leg-body";
 import { NamedLegFacts } from "../../trace/named-leg-facts";
 import { account } from "../accounts/account";
+import { noteEngineAnswer } from "../accounts/note-failure";
 import { admit, admitBound, countPrompt, noteStarted } from "../admission/admit";
 import { roomFor } from "../admission/route-defaults";
 import { whileOverloaded } from "../admission/while-overloaded";
@@ -59,9 +60,8 @@ export async function serveExplicit(gw: GatewayResources, x: Exchange, model: st
   }
   leg.ended(null);
   x.writer.end();
-  if (status < 400) {
-    account(gw, x, { route: null, outcome, tokensMoved: 0, firstTokenMs, transferMs: null });
-  }
+  if (status >= 400) noteEngineAnswer(gw, x.trace, status);
+  else account(gw, x, { route: null, outcome, tokensMoved: 0, firstTokenMs, transferMs: null });
 }
 
 /** The engine is not asked to count what fits however it is counted; gives the answer's bound, null where it must be. */

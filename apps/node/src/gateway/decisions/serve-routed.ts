@@ -150,7 +150,7 @@ async function askPilot(
   let asked: PilotLeg | null = null;
   try {
     asked = await openPilotLeg(gw, x, view, ask);
-    x.trace.leg("pilot", asked.leg);
+    x.trace.leg("pilot", asked.leg, ask.count.tokens);
     const looked = await hold(x, view, asked.leg, ask.asked);
     notePilotRead(gw, x, view, ask.count, asked);
     return { asked, ...looked, pilotMs: performance.now() - began };

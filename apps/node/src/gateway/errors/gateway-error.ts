@@ -1,5 +1,5 @@
 import type { Shortfall } from "@helm/admission";
-import { GatewayHeader } from "@helm/contracts";
+import { ENGINE_REFUSED, GatewayHeader } from "@helm/contracts";
 import { type EngineError, isEngineError } from "../../engine/engine-error";
 
 /** vLLM and the reference engine say 503; one behind a proxy may say 429. */
@@ -117,7 +117,7 @@ function relayed(status: number, body: unknown): GatewayError {
   const text = (value: unknown) => (typeof value === "string" ? value : undefined);
   return new GatewayError(
     status,
-    text(error?.code) ?? "engine_refused",
+    text(error?.code) ?? ENGINE_REFUSED,
     text(error?.message) ?? "The engine refused the request.",
     { type: text(error?.type), param: text(error?.param) ?? null },
   );
