@@ -16,6 +16,8 @@ const Environment = z
     HELM_CONTROL_URL: z.url().default("http://127.0.0.1:4400"),
     HELM_JOIN_TOKEN: z.string().optional(),
     HELM_NODE_STATE: z.string().optional(),
+    /** Where the leases of this host's devices lie, the same for every program of the host. */
+    HELM_LEASE_DIR: z.string().optional(),
     HELM_NODE_NAME: z.string().min(1).max(80).default(hostname().slice(0, 80)),
     /** Where clients reach the gateway, if not at its own address: behind a proxy that ends TLS. */
     HELM_NODE_URL: z.url().optional(),
@@ -56,6 +58,7 @@ export interface NodeConfig {
   controlUrl: string;
   joinToken: string | undefined;
   stateDir: string;
+  leaseDir: string;
   name: string;
   url: string | undefined;
   port: number;
@@ -77,10 +80,12 @@ export interface NodeConfig {
 export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
   const given = parseEnvironment(Environment, environment);
   const checkout = findCheckout() ?? process.cwd();
+  const stateDir = resolve(given.HELM_NODE_STATE ?? join(checkout, ".helm", "node"));
   return {
     controlUrl: given.HELM_CONTROL_URL,
     joinToken: given.HELM_JOIN_TOKEN,
-    stateDir: resolve(given.HELM_NODE_STATE ?? join(checkout, ".helm", "node")),
+    stateDir,
+    leaseDir: resolve(given.HELM_LEASE_DIR ?? join(stateDir, "..", "leases")),
     name: given.HELM_NODE_NAME,
     url: given.HELM_NODE_URL,
     port: given.HELM_GATEWAY_PORT,

@@ -1,4 +1,5 @@
 import type { DeviceFacts, HardwareVerdict } from "@helm/contracts";
+import { leaseNameOf } from "@helm/host";
 import { hardwareVerdict, hostVerdict } from "@helm/pairing";
 import type { NodeConfig } from "./environment";
 
@@ -8,6 +9,8 @@ export interface NodeHardware {
   devices: DeviceFacts[];
   /** What the engine runs on. */
   device: "cuda" | "rocm" | "cpu";
+  /** Name of the device lease: the GPU's UUID, or `cpu` for the host. */
+  leaseName: string;
   /** No accelerator and started for the CPU: Helm works here in development mode, and says so. */
   development: boolean;
 }
@@ -25,7 +28,8 @@ export function chooseHardware(found: DeviceFacts[], wanted: NodeConfig["device"
   const devices = found.filter((device) => device.vendor !== "none");
   const { verdict, sentence } = hostVerdict(devices);
   if (verdict === "none") {
-    if (wanted === "cpu") return { verdict, sentence, devices, device: "cpu", development: true };
+    if (wanted === "cpu")
+      return { verdict, sentence, devices, device: "cpu", leaseName: "cpu", development: true };
     throw new HardwareRefused(
       `${sentence} Start the node with HELM_DEVICE=cpu to serve in development mode.`,
     );
@@ -44,6 +48,7 @@ export function chooseHardware(found: DeviceFacts[], wanted: NodeConfig["device"
     sentence,
     devices,
     device: best.vendor === "amd" ? "rocm" : "cuda",
+    leaseName: leaseNameOf(best),
     development: false,
   };
 }

@@ -161,9 +161,11 @@ export class Node {
         budgets: config.engineBudgets,
         maxWaiting: MOST_WAITING,
         startMs: config.engineStartMs,
+        lease: { directory: config.leaseDir, device: hardware.leaseName },
       },
       log,
       (engine) => this.engineChanged(engine),
+      () => this.link?.sendReadiness(),
     );
   }
 
@@ -198,6 +200,7 @@ export class Node {
       engine: {
         name: engine?.name ?? "reference",
         healthy: engine !== null,
+        why_not: engine ? null : (this.engine?.whyNot ?? null),
         development: this.parts.hardware.development,
         models: [...(engine?.models.values() ?? [])].map(({ id, weights_sha256, max_model_len }) => ({
           id,

@@ -197,6 +197,8 @@ export const NodeReadiness = z.object({
   engine: z.object({
     name: z.string(),
     healthy: z.boolean(),
+    /** Why no engine serves, in a sentence: what it waits for, or how the last one ended. */
+    why_not: z.string().max(2000).nullish(),
     development: z.boolean(),
     models: z.array(
       z.object({

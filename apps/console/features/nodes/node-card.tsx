@@ -63,9 +63,10 @@ export function NodeCard({ node }: { node: Node }) {
   );
 }
 
-/** What the node refused, what it found damaged, and a canary that failed. */
+/** What the node refused, what it found damaged, why no engine serves, and a canary that failed. */
 export function NodeTroubles({ node }: { node: Node }) {
-  const { remarks, serving } = node.readiness ?? {};
+  const { remarks, serving, engine } = node.readiness ?? {};
+  const warnings = [...(engine?.why_not ? [engine.why_not] : []), ...(remarks ?? [])];
   const failed = serving?.canary && !serving.canary.ok ? serving.canary : null;
   const bad = [
     ...refusals(node),
@@ -80,7 +81,7 @@ export function NodeTroubles({ node }: { node: Node }) {
           {words}
         </p>
       ))}
-      {(remarks ?? []).map((words) => (
+      {warnings.map((words) => (
         <p key={words} className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
           {words}
         </p>

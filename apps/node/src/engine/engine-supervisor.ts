@@ -1,8 +1,16 @@
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { type GroupedChild, type Logger, spawnGroup } from "@helm/host";
+import {
+  acquireEngineStart,
+  type EngineLease,
+  type GroupedChild,
+  type LeasePlace,
+  type Logger,
+  spawnGroup,
+} from "@helm/host";
 import { EngineClient } from "./engine-client";
+import { footprintOf } from "./engine-footprint";
 import { type EngineState, moveEngine } from "./engine-states";
 import { runModelCanary } from "./model-canary";
 import { describeEngine, type ServingEngine } from "./serving-engine";
@@ -25,6 +33,10 @@ export interface EngineSettings {
   environment: NodeJS.ProcessEnv;
   maxWaiting: number;
   startMs: number;
+  /** Where engines of this device start one after another. */
+  lease: LeasePlace;
+  /** Bytes that the device's driver counts for a process; null where it does not say. */
+  measureProcess?: (pid: number) => Promise<number | null>;
 }
 
 const FIRST_BACK_OFF_MS = 1_000;
@@ -39,6 +51,7 @@ export class EngineSupervisor {
   private state: EngineState = "STOPPED";
   private serving: ServingEngine | null = null;
   private child: GroupedChild | null = null;
+  private why: string | null = null;
   private readonly stopping = new AbortController();
   private loop: Promise<void> | null = null;
 
@@ -47,6 +60,8 @@ export class EngineSupervisor {
     private readonly log: Logger,
     /** Told whenever an engine joins the serving path or leaves it. */
     private readonly onChange: (engine: ServingEngine | null) => void,
+    /** Told whenever there is another reason why none serves. */
+    private readonly onWhyNot: () => void = () => {},
   ) {}
 
   get current(): ServingEngine | null {
@@ -56,6 +71,11 @@ export class EngineSupervisor {
   /** The engine's process; null while there is none. */
   get pid(): number | null {
     return this.child?.pid ?? null;
+  }
+
+  /** Why no engine serves, in a sentence; null where one does, or is just being made. */
+  get whyNot(): string | null {
+    return this.why;
   }
 
   start(): void {
@@ -75,7 +95,9 @@ export class EngineSupervisor {
       this.move("STARTING");
       const began = Date.now();
       await this.live().catch((error: unknown) => {
-        if (!this.stopping.signal.aborted) this.log.error({ err: error }, "the engine could not be used");
+        if (this.stopping.signal.aborted) return;
+        this.log.error({ err: error }, "the engine could not be used");
+        this.tell(`The last engine could not be used: ${(error as Error).message.replace(/\.$/, "")}.`);
       });
       if (this.stopping.signal.aborted) break;
       this.move("BACKING_OFF");
@@ -91,17 +113,20 @@ export class EngineSupervisor {
   /** One life of the engine process; returns or throws when it is over, and nothing of it is left then. */
   private async live(): Promise<void> {
     const client = new EngineClient({ socketPath: this.settings.socketPath });
+    const lease = await this.waitForTurn();
     try {
       await rm(this.settings.socketPath, { force: true });
       this.child = await this.spawn();
-      this.serving = await this.bringUp(client, this.child);
+      await lease.noteProcess(this.child.pid);
+      const engine = await this.bringUp(client, this.child);
+      await lease.settle(await this.measure(engine, this.child.pid));
+      this.serving = engine;
       this.move("SERVING");
-      this.log.info(
-        { engine: this.serving.name, models: [...this.serving.models.keys()] },
-        "the engine serves",
-      );
-      this.onChange(this.serving);
+      this.tell(null);
+      this.log.info({ engine: engine.name, models: [...engine.models.keys()] }, "the engine serves");
+      this.onChange(engine);
       await this.watch(client, this.child);
+      this.tell("The last engine ended; it is started again.");
     } finally {
       const served = this.serving !== null;
       this.serving = null;
@@ -109,7 +134,35 @@ export class EngineSupervisor {
       await this.child?.end(DRAIN_MS);
       this.child = null;
       await client.close();
+      await lease.release();
     }
+  }
+
+  /** Engines that start together would count each other's memory: one after another. */
+  private async waitForTurn(): Promise<EngineLease> {
+    const lease = await acquireEngineStart({
+      ...this.settings.lease,
+      purpose: `engine of ${this.settings.models.map((model) => model.name).join(" and ")}`,
+      signal: this.stopping.signal,
+      onWaiting: ({ pid, purpose, since }) => {
+        const sentence = `The engine waits until process ${pid} has started its own on this device (${purpose}, since ${since}).`;
+        this.log.info(sentence);
+        this.tell(sentence);
+      },
+    });
+    this.tell(null);
+    return lease;
+  }
+
+  private async measure(engine: ServingEngine, pid: number) {
+    const { device, measureProcess } = this.settings;
+    const footprint = footprintOf(
+      engine.memory,
+      device === "cpu" ? "cpu" : "gpu",
+      (await measureProcess?.(pid)) ?? null,
+    );
+    this.log.info(footprint, "the engine was measured after its load");
+    return footprint;
   }
 
   private async spawn(): Promise<GroupedChild> {
@@ -153,7 +206,8 @@ export class EngineSupervisor {
     }
     const engine = await describeEngine(client, this.settings.maxWaiting);
     await runModelCanary(client, engine.models.keys());
-    return engine;
+    // Measured again: its first requests bring in what loading alone does not.
+    return { ...engine, memory: await client.memory() };
   }
 
   /** Returns when the process has ended, or was ended because it no longer answers. */
@@ -168,6 +222,12 @@ export class EngineSupervisor {
       this.log.error("the engine no longer answers and is ended");
       return;
     }
+  }
+
+  private tell(why: string | null): void {
+    if (why === this.why) return;
+    this.why = why;
+    this.onWhyNot();
   }
 
   private move(to: EngineState): void {

@@ -94,6 +94,7 @@ export async function startRealEngine(wanted: WantedEngine = {}): Promise<RealEn
       environment,
       maxWaiting: 256,
       startMs: 220_000,
+      lease: { directory: join(folder, "leases"), device: "cpu" },
     },
     pino({ level: "silent" }),
     (engine) => engine && settle(engine),

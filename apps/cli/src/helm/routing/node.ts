@@ -82,6 +82,7 @@ function nodeFacts(node: Node): string[][] {
       "engine",
       `${readiness?.engine.name ?? node.engine ?? "?"}, ${readiness?.engine.healthy ? "healthy" : "not healthy"}`,
     ],
+    ...(readiness?.engine.why_not ? [["", readiness.engine.why_not]] : []),
     ["serving", servingWord(node)],
     ["canary", canary ? `${canary.ok ? "passed" : `failed: ${canary.reason}`} ${canary.at}` : "not reported"],
     ["generation", `desired ${generation.desired}, acked ${generation.acked}, active ${generation.active}`],
