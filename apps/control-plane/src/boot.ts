@@ -12,6 +12,7 @@ import { Uploads } from "./artifact/uploads";
 import { writeAudit } from "./audit/write-audit";
 import { type Auth, createAuth } from "./auth/auth";
 import { openConsoleSockets } from "./calibration/console-socket";
+import { sweepDrains } from "./calibration/drain-phase";
 import { renewAllLeases } from "./calibration/lease";
 import { LeaseWatch } from "./calibration/lease-watch";
 import { sweepRuns } from "./calibration/sweep";
@@ -34,6 +35,7 @@ import { socketOriginAllowed } from "./http/origin";
 import { Hub } from "./hub";
 import { sweepInspections } from "./inspection/jobs";
 import type { Log } from "./logging";
+import { sweepParks } from "./park/sweep-parks";
 import { expireRuns } from "./playground/expire-runs";
 import { seedBundled } from "./seed/bundled";
 import { importWhenRegistered } from "./seed/import-when-registered";
@@ -214,6 +216,8 @@ function startTimers(services: Services): NodeJS.Timeout[] {
           await inTransaction(ctx, { audited: false, publish: false }, renewAllLeases);
         }
         await sweepRuns(ctx);
+        await sweepDrains(ctx);
+        await sweepParks(ctx);
         await sweepInspections(ctx);
         await refreshWaiting(ctx);
       },

@@ -81,6 +81,8 @@ const Environment = z
     HELM_LEASE_MS: z.coerce.number().int().min(500).default(30_000),
     /** A cancelled run that its worker has not ended after this long is ended without it. */
     HELM_CANCEL_FORCE_MS: z.coerce.number().int().min(500).default(30_000),
+    /** Nodes that are drained for a calibration and not parked after this long serve again, and the run FAILED. */
+    HELM_DRAIN_MS: z.coerce.number().int().min(500).default(600_000),
     HELM_JOIN_TOKEN_MINUTES: z.coerce.number().int().min(1).default(60),
     HELM_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     HELM_PARENT_PID: z.coerce.number().int().optional(),
@@ -166,6 +168,7 @@ export interface Config {
   seeds: string[];
   leaseMs: number;
   cancelForceMs: number;
+  drainMs: number;
   joinTokenMinutes: number;
   logLevel: string;
   parentPid: number | undefined;
@@ -216,6 +219,7 @@ export function readConfig(source: Record<string, string | undefined>): Config {
     seeds: split(env.HELM_SEED),
     leaseMs: env.HELM_LEASE_MS,
     cancelForceMs: env.HELM_CANCEL_FORCE_MS,
+    drainMs: env.HELM_DRAIN_MS,
     joinTokenMinutes: env.HELM_JOIN_TOKEN_MINUTES,
     logLevel: env.HELM_LOG_LEVEL,
     parentPid: env.HELM_PARENT_PID,

@@ -13,6 +13,9 @@ export const ErrorCode = z.enum([
   "PAIR_IMPOSSIBLE",
   "PAIR_EXISTS",
   "CALIBRATION_RUNNING",
+  /** The drain would leave a route without a node that serves, and nobody said that this is meant. */
+  "NONE_WOULD_SERVE",
+  "NODE_PARKED",
   "NOT_CLEARED",
   "COUNTS_REFUSED",
   "PLACEMENT_REFUSED",

@@ -21,6 +21,7 @@ export * from "./gateway";
 export * from "./judge";
 export * from "./key-state";
 export * from "./ladder";
+export * from "./machine-id";
 export * from "./model-facts";
 export * from "./node-protocol";
 export * from "./own-names";

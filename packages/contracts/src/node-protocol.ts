@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ServedJudge } from "./judge";
+import { MachineId } from "./machine-id";
 import { FallbackReason, ServingState, StreamingMode } from "./states";
 
 /** One pair as a node needs it: which engines, which mapper, and why not when it may not be used. */
@@ -121,6 +122,8 @@ export const NodeOrders = z.object({
   node_id: z.string(),
   revision: z.number().int().min(1),
   drain: z.boolean(),
+  /** Drain, then stop the engine so that its memory is free; without it the engine starts and the node joins by its canary. */
+  park: z.boolean().nullish(),
   canary: z.number().int().min(0),
 });
 export type NodeOrders = z.infer<typeof NodeOrders>;
@@ -211,6 +214,7 @@ export const NodeReadiness = z.object({
   pairs: z.array(PairReadiness),
   serving: ServingReport.nullish(),
   memory: EngineMemoryReport.nullish(),
+  machine: MachineId.nullish(),
   /** What the node had to pass over when it started, in words: a stored document that was damaged, and what it took instead. */
   remarks: z.array(z.string()).nullish(),
 });

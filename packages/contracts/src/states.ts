@@ -46,8 +46,11 @@ export const FallbackReason = z.enum([
 ]);
 export type FallbackReason = z.infer<typeof FallbackReason>;
 
-/** Whether a node takes requests: it leaves the serving path by draining and joins it by a canary, at first and again. */
-export const ServingState = z.enum(["JOINING", "SERVING", "DRAINING", "DRAINED"]);
+/**
+ * Whether a node takes requests: it leaves the serving path by draining and joins it by a canary, at first and again.
+ * Parked it is drained and its engine is stopped.
+ */
+export const ServingState = z.enum(["JOINING", "SERVING", "DRAINING", "DRAINED", "PARKED"]);
 export type ServingState = z.infer<typeof ServingState>;
 
 /** Who decided what: `direct` is the target without the pilot. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CalibrationEvent } from "./calibration-event";
+import { MachineId } from "./machine-id";
 import { DeviceFacts } from "./model-facts";
 import { HardwareVerdict } from "./states";
 import { INT32_MAX, Int32 } from "./text";
@@ -16,6 +17,7 @@ export const JoinRequest = z.object({
   engine: z.string().nullish(),
   /** Where a node's gateway answers, for the console and the demo. */
   url: z.string().nullish(),
+  machine: MachineId.nullish(),
 });
 export type JoinRequest = z.infer<typeof JoinRequest>;
 export const JoinResponse = z.object({
@@ -44,6 +46,8 @@ export const ClaimRequest = z.object({
    * one is missing. An inspection needs no room: who names its rooms takes one whatever it waits for.
    */
   rooms: z.array(CalibrationRoom).max(2).optional(),
+  /** A worker that does not say it is given no run that drains nodes: nobody would know which. */
+  machine: MachineId.nullish(),
   /** The worker's clock at this moment. */
   at: z.string().max(40).nullish(),
 });
@@ -52,6 +56,9 @@ export type ClaimRequest = z.infer<typeof ClaimRequest>;
 /** Hints on /workers: "work" (something may be queued: claim now) and "cancel" {job} (heartbeat now). The rows decide. */
 export const CancelHint = z.object({ job: z.string() });
 export type CancelHint = z.infer<typeof CancelHint>;
+
+/** What the run waits for before its job may begin, in a sentence: the heartbeat that no longer names it lets it go on. */
+const WaitsFor = z.string().nullish();
 
 /** POST /api/worker/claim -> 200 ClaimedJob or 204; POST /api/worker/jobs/:id/heartbeat; uploads as in artifact-protocol.ts */
 export const ClaimedJob = z.discriminatedUnion("kind", [
@@ -68,6 +75,8 @@ export const ClaimedJob = z.discriminatedUnion("kind", [
     k: z.number().int(),
     device: z.enum(["auto", "cuda", "rocm", "cpu"]),
     options: z.record(z.string(), z.unknown()),
+    room: CalibrationRoom.nullish(),
+    waits_for: WaitsFor,
   }),
   z.object({
     kind: z.literal("inspection"),
@@ -86,6 +95,7 @@ export const HeartbeatResponse = z.object({
   lease_ms: z.number().int(),
   /** `cancel`: end the job, gracefully first. `fenced`: a newer attempt exists, stop and upload nothing. */
   action: z.enum(["continue", "cancel", "fenced"]),
+  waits_for: WaitsFor,
 });
 export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>;
 

@@ -10,6 +10,7 @@ export * from "./hub";
 export * from "./join";
 export * from "./lease-file";
 export * from "./logger";
+export * from "./machine-id";
 export * from "./outbox";
 export * from "./parent-watch";
 export * from "./process-group";

@@ -57,6 +57,7 @@ export const SCOPES: Record<string, Scope> = {
   "calibration.starters": "viewer",
   "calibration.events": "viewer",
   "calibration.compare": "viewer",
+  "calibration.drainReach": "viewer",
   "calibration.cancel": "operator",
   "calibration.retry": "operator",
   "mapper.list": "viewer",

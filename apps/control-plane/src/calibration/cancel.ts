@@ -3,6 +3,7 @@ import { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
 import { databaseNow } from "../database-clock";
+import { unparkNodes } from "../park/park-nodes";
 import { nextState } from "./states";
 
 export const CalibrationIdInput = z.object({ id: z.uuid() });
@@ -37,6 +38,7 @@ export async function cancelCalibration({ ctx, input }: Call<z.infer<typeof Cali
     before: { state: before.state },
     after: { state: after.state, cancelRequested: true },
   });
+  if (running) await giveBackEarly(ctx, before);
   const attempt = running
     ? await ctx.db.calibrationAttempt.findFirst({
         where: { calibrationId: before.id },
@@ -45,4 +47,13 @@ export async function cancelCalibration({ ctx, input }: Call<z.infer<typeof Cali
     : null;
   if (attempt) ctx.afterCommit(() => ctx.services.hub.cancelJob(attempt.workerId, before.id));
   return { id: after.id, state: after.state };
+}
+
+/** While nothing computes yet, nothing needs the room that the nodes made: they do not wait for the worker's answer. */
+async function giveBackEarly(ctx: Context, run: { id: string; attempt: number }): Promise<void> {
+  const draining = await ctx.db.calibrationAttempt.findFirst({
+    where: { calibrationId: run.id, number: run.attempt, drainUntil: { not: null } },
+    select: { id: true },
+  });
+  if (draining) await unparkNodes(ctx, run);
 }

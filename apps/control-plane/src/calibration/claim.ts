@@ -1,18 +1,28 @@
-import type { ClaimedJob, ClaimRequest } from "@helm/contracts";
+import type { CalibrationRoom, ClaimedJob, ClaimRequest } from "@helm/contracts";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
 import { databaseNow, later } from "../database-clock";
 import { actingHost } from "../host/acting-host";
+import { beginDrain } from "./begin-drain";
 import { nextState } from "./states";
 
 export interface Capability {
   devices: string[];
   /** Null: the worker named none, so it is asked for any. */
   models: string[] | null;
+  rooms: CalibrationRoom[];
+  machine: string | null;
 }
 
 export function capabilityOf(device: string, input: ClaimRequest): Capability {
-  return { devices: input.devices ?? [device], models: input.models ?? null };
+  const machine = input.machine ?? null;
+  const rooms = input.rooms ?? (input.waiting ? [] : ["beside", "drain"]);
+  return {
+    devices: input.devices ?? [device],
+    models: input.models ?? null,
+    rooms: rooms.filter((room) => room === "beside" || machine !== null),
+    machine,
+  };
 }
 
 /** The oldest run this worker can take, leased to it; rows that another worker is taking are skipped, not waited for. */
@@ -26,6 +36,7 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
   });
   const number = before.attempt + 1;
   const leaseMs = ctx.services.config.leaseMs;
+  const { drainUntil, waitsFor } = await beginDrain(ctx, before, input.machine);
   const now = await databaseNow(ctx.db);
   const attempt = await ctx.db.calibrationAttempt.create({
     data: {
@@ -34,6 +45,7 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
       workerId: host.id,
       startedAt: now,
       leaseExpiresAt: later(now, leaseMs),
+      drainUntil,
     },
   });
   await ctx.db.calibration.update({
@@ -44,7 +56,7 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
       startedAt: before.startedAt ?? now,
       lastSeq: 0,
       lastUpdateAt: now,
-      waitingReason: null,
+      waitingReason: waitsFor,
       waitingSince: null,
     },
   });
@@ -53,7 +65,7 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
     entity: "calibration",
     entityId: before.id,
     before: { state: before.state },
-    after: { state: "RUNNING", attempt: number, worker: host.name },
+    after: { state: "RUNNING", attempt: number, worker: host.name, room: before.room },
   });
   return {
     kind: "calibration",
@@ -68,18 +80,20 @@ export async function claimCalibration({ ctx, input }: Call<Capability>): Promis
     k: before.k,
     device: before.device,
     options: before.options as Record<string, unknown>,
+    room: before.room,
+    waits_for: waitsFor,
   };
 }
 
 /** "auto" never means the CPU: only a worker with an accelerator takes such a run. */
-function lockOldestQueued(ctx: Context, { devices, models }: Capability): Promise<{ id: string }[]> {
+function lockOldestQueued(ctx: Context, { devices, models, rooms }: Capability): Promise<{ id: string }[]> {
   const accepted = devices.some((device) => device !== "cpu") ? [...devices, "auto"] : devices;
   return ctx.db.$queryRaw<{ id: string }[]>`
     SELECT c."id" FROM "calibration" c
     JOIN "pair" p ON p."id" = c."pair_id"
     JOIN "model" s ON s."id" = p."source_id"
     JOIN "model" t ON t."id" = p."target_id"
-    WHERE c."state" = 'QUEUED' AND c."device"::text = ANY(${accepted})
+    WHERE c."state" = 'QUEUED' AND c."device"::text = ANY(${accepted}) AND c."room"::text = ANY(${rooms})
       AND (${models === null} OR (s."name" = ANY(${models ?? []}) AND t."name" = ANY(${models ?? []})))
     ORDER BY c."created_at", c."id" LIMIT 1
     FOR UPDATE OF c SKIP LOCKED`;

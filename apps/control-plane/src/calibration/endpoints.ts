@@ -33,7 +33,7 @@ async function claimNext(ctx: Context, input: ClaimRequest) {
   const capability = capabilityOf(host.device, input);
   const inspection = await claimInspection({ ctx, input: capability });
   if (inspection) return inspection;
-  return input.rooms && !input.rooms.includes("beside") ? null : claimCalibration({ ctx, input: capability });
+  return capability.rooms.length === 0 ? null : claimCalibration({ ctx, input: capability });
 }
 
 /** In whole ten seconds, so that it does not change with every request. */

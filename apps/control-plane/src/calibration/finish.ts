@@ -3,6 +3,7 @@ import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
 import { fitFirstTables } from "../judge/fit-first";
 import { refreshPairStatus } from "../pair/refresh-status";
+import { unparkNodes } from "../park/park-nodes";
 import { holdLease } from "./lease";
 import { type CalibrationMove, nextState } from "./states";
 import { storeVerdict } from "./store-verdict";
@@ -12,7 +13,7 @@ export interface FinishInput extends FinishRequest {
   id: string;
 }
 
-type Held = Awaited<ReturnType<typeof holdLease>>;
+type Held = Pick<Awaited<ReturnType<typeof holdLease>>, "calibration" | "attempt" | "now">;
 
 /** The end of an attempt as its worker reports it. The verdict is ours: it is computed here, from the stored counts. */
 export async function finishCalibration({ ctx, input }: Call<FinishInput>): Promise<{ state: string }> {
@@ -21,9 +22,9 @@ export async function finishCalibration({ ctx, input }: Call<FinishInput>): Prom
     case "fitted":
       return finishFitted(ctx, held, input);
     case "cancelled":
-      return close(ctx, held, "cancel", null);
+      return closeRun(ctx, held, "cancel", null);
     case "failed":
-      return close(ctx, held, "fail", {
+      return closeRun(ctx, held, "fail", {
         code: input.code ?? "MACHINERY_FAILED",
         message: input.message ?? "The job failed and gave no reason.",
         exitCode: input.exit_code ?? null,
@@ -61,14 +62,14 @@ async function finishFitted(ctx: Context, held: Held, input: FinishInput): Promi
       sha256: result.artifact.sha256,
     });
   const verified = await verifyRun(ctx, { calibration, attempt, result });
-  if ("code" in verified) return close(ctx, held, "fail", { ...verified, exitCode: 1 });
+  if ("code" in verified) return closeRun(ctx, held, "fail", { ...verified, exitCode: 1 });
   const judged = { ...calibration, developmentOnly: verified.development };
   await ctx.db.calibration.update({
     where: { id: calibration.id },
     data: { developmentOnly: verified.development },
   });
   const failure = await storeVerdict(ctx, { calibration: judged, attemptId: attempt.id, result });
-  return close(ctx, held, failure ? "fail" : "succeed", failure ? { ...failure, exitCode: 1 } : null);
+  return closeRun(ctx, held, failure ? "fail" : "succeed", failure ? { ...failure, exitCode: 1 } : null);
 }
 
 interface Failure {
@@ -77,7 +78,8 @@ interface Failure {
   exitCode: number | null;
 }
 
-async function close(
+/** Any end of a held run: its state, its audit row, and the nodes that were parked for it. */
+export async function closeRun(
   ctx: Context,
   held: Held,
   move: CalibrationMove,
@@ -88,8 +90,9 @@ async function close(
   const error = { errorCode: failure?.code ?? null, errorMessage: failure?.message ?? null };
   await ctx.db.calibrationAttempt.update({
     where: { id: attempt.id },
-    data: { state, finishedAt: now, ...error },
+    data: { state, finishedAt: now, drainUntil: null, ...error },
   });
+  await unparkNodes(ctx, calibration);
   const after = await ctx.db.calibration.update({
     where: { id: calibration.id },
     data: {

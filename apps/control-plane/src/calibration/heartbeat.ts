@@ -1,5 +1,6 @@
 import type { HeartbeatRequest, HeartbeatResponse } from "@helm/contracts";
 import type { Call } from "../context";
+import { lookAtDrain } from "./drain-phase";
 import { Fenced, holdLease } from "./lease";
 
 /** Renews the lease and says what the worker should do. */
@@ -8,8 +9,11 @@ export async function heartbeat({
   input,
 }: Call<HeartbeatRequest & { id: string }>): Promise<HeartbeatResponse> {
   try {
-    const { calibration, leaseMs } = await holdLease(ctx, input.id, input.attempt);
-    return { lease_ms: leaseMs, action: calibration.cancelRequestedAt ? "cancel" : "continue" };
+    const held = await holdLease(ctx, input.id, input.attempt);
+    if (held.calibration.cancelRequestedAt) return { lease_ms: held.leaseMs, action: "cancel" };
+    const { waitsFor, over } = await lookAtDrain(ctx, held);
+    if (over) return { lease_ms: 0, action: "fenced" };
+    return { lease_ms: held.leaseMs, action: "continue", waits_for: waitsFor };
   } catch (error) {
     if (error instanceof Fenced) return { lease_ms: 0, action: "fenced" };
     throw error;

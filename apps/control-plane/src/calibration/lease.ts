@@ -3,6 +3,7 @@ import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { databaseNow, later } from "../database-clock";
 import { standingHost } from "../host/acting-host";
+import { resumeDrain } from "./begin-drain";
 import { lockCalibration } from "./cancel";
 import { nextState } from "./states";
 
@@ -23,11 +24,11 @@ export async function holdLease(ctx: Context, calibrationId: string, attemptId: 
     where: { id: attemptId, calibrationId, workerId: host.id },
   });
   if (!attempt || attempt.number !== calibration.attempt) throw new Fenced(calibrationId);
-  if (calibration.state === "LOST") await comeBack(ctx, calibration, attempt.number);
+  if (calibration.state === "LOST") await comeBack(ctx, calibration, attempt);
   else if (calibration.state !== "RUNNING") throw new Fenced(calibrationId);
   const { leaseMs } = ctx.services.config;
   const now = await databaseNow(ctx.db);
-  await ctx.db.calibrationAttempt.update({
+  const renewed = await ctx.db.calibrationAttempt.update({
     where: { id: attempt.id },
     data: {
       state: "RUNNING",
@@ -37,13 +38,13 @@ export async function holdLease(ctx: Context, calibrationId: string, attemptId: 
       leaseExpiresAt: later(now, leaseMs),
     },
   });
-  return { calibration: { ...calibration, state: "RUNNING" as const }, attempt, leaseMs, now };
+  return { calibration: { ...calibration, state: "RUNNING" as const }, attempt: renewed, leaseMs, now };
 }
 
 async function comeBack(
   ctx: Context,
-  calibration: { id: string; pairId: string },
-  attempt: number,
+  calibration: { id: string; pairId: string; room: "beside" | "drain" },
+  attempt: { id: string; number: number; workerId: string; drainUntil: Date | null },
 ): Promise<void> {
   await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${calibration.pairId}::uuid FOR UPDATE`;
   const other = await ctx.db.calibration.findFirst({
@@ -59,8 +60,9 @@ async function comeBack(
     entity: "calibration",
     entityId: calibration.id,
     before: { state: "LOST" },
-    after: { state: "RUNNING", attempt },
+    after: { state: "RUNNING", attempt: attempt.number },
   });
+  await resumeDrain(ctx, calibration, attempt);
 }
 
 /** Silence while we were away is not the worker's: after a restart every lease gets a full period. */
@@ -68,4 +70,8 @@ export async function renewAllLeases(ctx: Context): Promise<void> {
   const leaseExpiresAt = later(await databaseNow(ctx.db), ctx.services.config.leaseMs);
   await ctx.db.calibrationAttempt.updateMany({ where: { state: "RUNNING" }, data: { leaseExpiresAt } });
   await ctx.db.inspection.updateMany({ where: { state: "RUNNING" }, data: { leaseExpiresAt } });
+  await ctx.db.calibrationAttempt.updateMany({
+    where: { state: "RUNNING", drainUntil: { lt: leaseExpiresAt } },
+    data: { drainUntil: leaseExpiresAt },
+  });
 }

@@ -27,6 +27,7 @@ export async function retryCalibration({ ctx, input }: Call<z.infer<typeof Calib
       lastSeq: 0,
       waitingReason: await reasonToStartWaiting(ctx, {
         device: before.device,
+        room: before.room,
         source: pair.source.name,
         target: pair.target.name,
       }),

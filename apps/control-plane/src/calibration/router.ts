@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DrainReach, DrainReachInput, readDrainReach } from "../park/drain-reach";
 import { mutation, query, router } from "../trpc/procedure";
 import { CalibrationIdInput, CalibrationStateOutput, cancelCalibration } from "./cancel";
 import { CompareCalibrationsInput, CompareCalibrationsOutput, compareCalibrations } from "./compare";
@@ -23,6 +24,7 @@ export const calibrationRouter = router({
   get: query.input(GetCalibrationInput).output(CalibrationOut).query(getCalibration),
   events: query.input(CalibrationEventsInput).output(CalibrationEventsOutput).query(listCalibrationEvents),
   compare: query.input(CompareCalibrationsInput).output(CompareCalibrationsOutput).query(compareCalibrations),
+  drainReach: query.input(DrainReachInput).output(DrainReach).query(readDrainReach),
   start: mutation.input(StartCalibrationInput).output(StartCalibrationOutput).mutation(startCalibration),
   cancel: mutation.input(CalibrationIdInput).output(CalibrationStateOutput).mutation(cancelCalibration),
   retry: mutation.input(CalibrationIdInput).output(CalibrationStateOutput).mutation(retryCalibration),

@@ -2,6 +2,7 @@ import {
   Assessment,
   BreakEven,
   CalibrationOptions,
+  CalibrationRoom,
   CalibrationScores,
   CalibrationState,
   CorpusFacts,
@@ -62,6 +63,7 @@ export const CalibrationOut = z.object({
   unit: z.string().nullable(),
   lastSeq: z.number().int(),
   lastUpdateAt: z.date().nullable(),
+  /** Why a queued run waits; of a running one, what its job waits for before it begins, or its mapper to be stored. */
   waitingReason: z.string().nullable(),
   /** Since when it waits for that reason. */
   waitingSince: z.date().nullable(),
@@ -78,6 +80,7 @@ export const CalibrationOut = z.object({
   method: z.string(),
   k: z.number().int(),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]),
+  room: CalibrationRoom,
   corpus: z.string(),
   options: CalibrationOptions,
   developmentOnly: z.boolean(),

@@ -1,9 +1,17 @@
-import { CalibrationOptions, CorpusName, HelmError, MethodChoice, ModelFacts } from "@helm/contracts";
+import {
+  CalibrationOptions,
+  CalibrationRoom,
+  CorpusName,
+  HelmError,
+  MethodChoice,
+  ModelFacts,
+} from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
 import { databaseNow } from "../database-clock";
+import { requireServed } from "../park/drain-reach";
 import { reasonToStartWaiting } from "./waiting";
 
 export const StartCalibrationInput = z.object({
@@ -13,6 +21,9 @@ export const StartCalibrationInput = z.object({
   k: z.number().int().min(1).max(64).default(4),
   device: z.enum(["auto", "cuda", "rocm", "cpu"]).default("auto"),
   options: CalibrationOptions.default({}),
+  room: CalibrationRoom.default("beside"),
+  /** Of a run that drains: it is meant that a route is then served by no node. */
+  acceptNoServing: z.boolean().default(false),
 });
 export const StartCalibrationOutput = z.object({ id: z.uuid() });
 
@@ -30,8 +41,11 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
     });
   }
   await requireNoOpenRun(ctx, pair.id);
+  if (input.room === "drain" && !input.acceptNoServing)
+    await requireServed(ctx, { pairId: pair.id, device: input.device });
   const waitingReason = await reasonToStartWaiting(ctx, {
     device: input.device,
+    room: input.room,
     source: pair.source.name,
     target: pair.target.name,
   });
@@ -42,6 +56,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       method: input.method,
       k: input.k,
       device: input.device,
+      room: input.room,
       options: input.options,
       startedBy: actorName(ctx.actor),
       waitingReason,
@@ -58,6 +73,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       method: input.method,
       k: input.k,
       device: input.device,
+      room: input.room,
       options: input.options,
     },
   });

@@ -1,6 +1,7 @@
 import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { databaseNow, later } from "../database-clock";
+import { unparkNodes } from "../park/park-nodes";
 import { inTransaction } from "../transaction";
 import { lockCalibration } from "./cancel";
 import { type CalibrationMove, mayMove, nextState } from "./states";
@@ -61,9 +62,10 @@ async function endOverdue(ctx: Context, found: { id: string; calibrationId: stri
     },
   });
   if (!open) return false;
+  await unparkNodes(ctx, calibration);
   const after = await ctx.db.calibration.update({
     where: { id: calibration.id },
-    data: { state, rate: null, finishedAt: state === "LOST" ? null : now },
+    data: { state, rate: null, waitingReason: null, finishedAt: state === "LOST" ? null : now },
   });
   await writeAudit(ctx, {
     verb: state === "LOST" ? "calibration.lose" : "calibration.cancelByForce",

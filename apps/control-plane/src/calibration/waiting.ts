@@ -1,7 +1,9 @@
-import { type ClaimRequest, HelmError } from "@helm/contracts";
+import { isDeepStrictEqual } from "node:util";
+import { type CalibrationRoom, type ClaimRequest, HelmError } from "@helm/contracts";
 import type { Context } from "../context";
 import { databaseNow } from "../database-clock";
 import { isConnected, Offers } from "../host/list";
+import { offersDevice } from "./worker-offers";
 
 type Device = "auto" | "cuda" | "rocm" | "cpu";
 
@@ -9,9 +11,12 @@ const NOBODY = "No worker is connected.";
 const SOON = "Waiting for a worker to take it.";
 const BUSY = "Every worker that could take it is busy with another run.";
 const WITHOUT_MODELS = "No connected worker has both models of this pair.";
+const NO_MACHINE =
+  "No worker that could take it says which machine it is on, so nobody knows which nodes to drain. Update the worker, or calibrate beside the engines.";
 
 interface Wanted {
   device: Device;
+  room: CalibrationRoom;
   source: string;
   target: string;
 }
@@ -35,9 +40,6 @@ async function connectedWorkers(ctx: Context) {
 
 type Worker = Awaited<ReturnType<typeof connectedWorkers>>[number];
 
-const offersDevice = (worker: Worker, device: Device) =>
-  device === "auto" ? worker.device !== "cpu" : worker.device === device;
-
 /** Why a queued run is not running, as far as the rows know: the first thing that would have to change. */
 function reasonOf(workers: Worker[], wanted: Wanted): string {
   const able = workers.filter((worker) => offersDevice(worker, wanted.device));
@@ -48,7 +50,11 @@ function reasonOf(workers: Worker[], wanted: Wanted): string {
   if (knowing.length === 0) return WITHOUT_MODELS;
   const free = knowing.filter((worker) => !worker.busy);
   if (free.length === 0) return BUSY;
-  return free.map((worker) => worker.offers.waiting).find((sentence) => sentence) ?? SOON;
+  const knowingMachine = free.filter((worker) => wanted.room !== "drain" || worker.offers.drains !== false);
+  if (knowingMachine.length === 0) return NO_MACHINE;
+  // Who has room for this kind may have none for the other, and says why.
+  if (knowingMachine.some((worker) => worker.offers.rooms?.includes(wanted.room))) return SOON;
+  return knowingMachine.map((worker) => worker.offers.waiting).find((sentence) => sentence) ?? SOON;
 }
 
 /** Where workers are there and none can take this device, queueing would wait for ever: refused with the reason. */
@@ -71,14 +77,20 @@ export async function reasonToStartWaiting(ctx: Context, wanted: Wanted): Promis
 export async function refreshWaiting(ctx: Context): Promise<void> {
   const queued = await ctx.db.calibration.findMany({
     where: { state: "QUEUED" },
-    select: { id: true, device: true, waitingReason: true, pair: { select: { source: true, target: true } } },
+    select: {
+      id: true,
+      device: true,
+      room: true,
+      waitingReason: true,
+      pair: { select: { source: true, target: true } },
+    },
   });
   if (queued.length === 0) return;
   const workers = await connectedWorkers(ctx);
   const now = await databaseNow(ctx.db);
   let changed = 0;
-  for (const { id, device, pair, waitingReason } of queued) {
-    const reason = reasonOf(workers, { device, source: pair.source.name, target: pair.target.name });
+  for (const { id, device, room, pair, waitingReason } of queued) {
+    const reason = reasonOf(workers, { device, room, source: pair.source.name, target: pair.target.name });
     if (reason === waitingReason) continue;
     const same = waitingReason !== null && withoutFigures(waitingReason) === withoutFigures(reason);
     const written = await ctx.db.calibration.updateMany({
@@ -98,7 +110,7 @@ function withoutFigures(reason: string): string {
 /** What a worker offers, kept with its host; true where that is news. */
 export async function keepOffers(
   ctx: Context,
-  host: { id: string; offers: unknown },
+  host: { id: string; offers: unknown; machine: string | null },
   input: ClaimRequest,
   clockSkewMs: number | null,
 ): Promise<boolean> {
@@ -108,9 +120,13 @@ export async function keepOffers(
     devices: input.devices,
     waiting: input.waiting ?? null,
     rooms: input.rooms,
+    drains: typeof input.machine === "string",
     clock_skew_ms: clockSkewMs,
   };
-  if (JSON.stringify(host.offers) === JSON.stringify(offers)) return false;
-  await ctx.db.host.update({ where: { id: host.id }, data: { offers } });
+  const machine = input.machine ?? host.machine;
+  // The database keeps no order of keys, and no undefined ones.
+  if (isDeepStrictEqual(host.offers, JSON.parse(JSON.stringify(offers))) && machine === host.machine)
+    return false;
+  await ctx.db.host.update({ where: { id: host.id }, data: { offers, machine } });
   return true;
 }

@@ -32,6 +32,7 @@ export async function joinHost({ ctx, input }: Call<JoinRequest>): Promise<JoinR
       devices: input.devices,
       engine: input.engine,
       url: input.url,
+      machine: input.machine,
       lastSeenAt: new Date(),
       ...(input.kind === "node" ? { nodeState: { create: {} } } : {}),
     },

@@ -26,6 +26,8 @@ export const Offers = z.object({
   devices: z.array(z.string()).nullish(),
   waiting: z.string().nullish(),
   rooms: z.array(CalibrationRoom).nullish(),
+  /** It says which machine it is on, so that the nodes there can be drained for it. */
+  drains: z.boolean().nullish(),
   clock_skew_ms: z.number().nullish(),
 });
 
@@ -51,6 +53,8 @@ export const NodeRow = HostRow.extend({
     at: z.date().nullable(),
     canary: z.number().int(),
     revision: z.number().int(),
+    /** Calibrations that it is parked for: it comes back when they have ended, or stays drained where `drain` is set. */
+    parkedFor: z.array(z.uuid()),
   }),
   readiness: NodeReadiness.nullable(),
   reportedAt: z.date().nullable(),
@@ -116,7 +120,7 @@ export async function listWorkers(ctx: Context): Promise<z.infer<typeof WorkerRo
 export async function listNodes(ctx: Context, id?: string): Promise<NodeRow[]> {
   const hosts = await ctx.db.host.findMany({
     where: { kind: "node", ...(id ? { id } : { revokedAt: null }) },
-    include: { nodeState: true },
+    include: { nodeState: true, parks: { orderBy: { createdAt: "asc" } } },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
   const snapshot = await ctx.db.routingSnapshot.findFirst({
@@ -146,6 +150,7 @@ export async function listNodes(ctx: Context, id?: string): Promise<NodeRow[]> {
       at: host.drainAt,
       canary: host.canaryNumber,
       revision: host.ordersRevision,
+      parkedFor: host.parks.map(({ calibrationId }) => calibrationId),
     },
     // A report of another version that cannot be read is as good as none.
     readiness: NodeReadiness.safeParse(host.nodeState?.readiness).data ?? null,

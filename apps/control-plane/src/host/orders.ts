@@ -29,9 +29,11 @@ export async function drainNode({ ctx, input }: Call<z.infer<typeof DrainInput>>
   return order(ctx, node, "node.drain", { drain: true }, input.reason);
 }
 
-/** Back onto the serving path: the node takes requests again once its canary has passed. */
+/** Back onto the serving path: the node takes requests again once its canary has passed. A parked one waits for its run. */
 export async function undrainNode({ ctx, input }: Call<z.infer<typeof NodeIdInput>>) {
   const node = await lockNode(ctx, input.id);
+  const park = await ctx.db.nodePark.findFirst({ where: { nodeId: node.id }, orderBy: { createdAt: "asc" } });
+  if (park) throw parkedFor(node.name, park.calibrationId);
   if (!node.drain) {
     throw new HelmError("ILLEGAL_TRANSITION", `${node.name} is not drained.`, { drain: false });
   }
@@ -42,6 +44,14 @@ export async function undrainNode({ ctx, input }: Call<z.infer<typeof NodeIdInpu
 export async function repeatCanary({ ctx, input }: Call<z.infer<typeof NodeIdInput>>) {
   const node = await lockNode(ctx, input.id);
   return order(ctx, node, "node.canary", { canaryNumber: node.canaryNumber + 1 });
+}
+
+function parkedFor(name: string, calibrationId: string): HelmError {
+  return new HelmError(
+    "NODE_PARKED",
+    `${name} is parked for the calibration ${calibrationId} and comes back when that ends. Cancel the calibration to have it back now.`,
+    { calibrationId },
+  );
 }
 
 async function lockNode(ctx: Context, id: string) {
@@ -81,15 +91,17 @@ async function order(
 /** Null while nothing was ever ordered: a node that was told nothing serves. */
 export function signOrders(
   signer: Signer,
-  node: { id: string; drain: boolean; canaryNumber: number; ordersRevision: number },
+  node: { id: string; drain: boolean; canaryNumber: number; ordersRevision: number; parks: unknown[] },
 ): { revision: number; document: SignedDocument } | null {
   if (node.ordersRevision === 0) return null;
+  const parked = node.parks.length > 0;
   const orders: NodeOrders = {
     kind: "node_orders",
     schema: 1,
     node_id: node.id,
     revision: node.ordersRevision,
-    drain: node.drain,
+    drain: node.drain || parked,
+    park: parked,
     canary: node.canaryNumber,
   };
   return { revision: node.ordersRevision, document: signer.sign(JSON.stringify(orders)) };

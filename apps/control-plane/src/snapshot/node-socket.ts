@@ -41,7 +41,7 @@ function openDesk({ db }: Services): Desk {
     return new Map(keys.map((key) => [key, newest]));
   });
   const nodes = new SharedRead<string, NodeRow>(async (ids) => {
-    const rows = await db.host.findMany({ where: { id: { in: ids } } });
+    const rows = await db.host.findMany({ where: { id: { in: ids } }, include: { parks: { take: 1 } } });
     return new Map(rows.map((row) => [row.id, row]));
   });
   return {

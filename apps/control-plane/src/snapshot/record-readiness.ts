@@ -16,7 +16,7 @@ export async function recordReadiness({ ctx, input }: Call<NodeReadiness>): Prom
   await ctx.db.nodeState.upsert({ where: { nodeId }, create: { nodeId, ...data }, update: data });
   await ctx.db.host.update({
     where: { id: nodeId },
-    data: { engine: input.engine.name },
+    data: { engine: input.engine.name, ...(input.machine ? { machine: input.machine } : {}) },
   });
   ctx.touched.add("node");
 }

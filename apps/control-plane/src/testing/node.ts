@@ -12,7 +12,7 @@ export interface TestNode {
 export async function joinNode(
   control: TestControlPlane,
   name: string,
-  options: { token?: string; devices?: DeviceFacts[] } = {},
+  options: { token?: string; devices?: DeviceFacts[]; machine?: string } = {},
 ): Promise<TestNode> {
   const token = options.token ?? (await control.as("admin").host.createJoinToken({ kind: "node" })).token;
   const joined = await control.request("POST", "/api/hosts/join", {
@@ -25,6 +25,7 @@ export async function joinNode(
       hardware: options.devices ? "allowed" : "none",
       devices: options.devices ?? [],
       url: "http://127.0.0.1:8000",
+      machine: options.machine,
     },
   });
   if (joined.status !== 200) throw new Error(`the node could not join: ${JSON.stringify(joined.json)}`);

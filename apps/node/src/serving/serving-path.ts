@@ -7,6 +7,8 @@ import { moveServing, takesRequests } from "./serving-states";
 export interface ServingPathSettings {
   /** One token from every model of the engine; throws where one gives none. */
   canary: (engine: ServingEngine) => Promise<void>;
+  /** Whether an engine is to be kept running, told again whenever something changed. */
+  onEngineWanted?: (wanted: boolean) => void;
   /** The node is back, or was told to look again: its pairs show that they work, too. */
   onCanary: () => void;
   /** First wait before a canary that failed is tried again. */
@@ -17,12 +19,14 @@ export interface ServingPathSettings {
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 
-type Orders = Pick<NodeOrders, "revision" | "drain" | "canary">;
+type Orders = Pick<NodeOrders, "revision" | "drain" | "canary" | "park">;
 
 /** Whether this node takes requests: its orders, its engine and its canary decide. What has begun always ends. */
 export class ServingPath {
   private orders: Orders = { revision: 0, drain: false, canary: 0 };
   private engine: ServingEngine | null = null;
+  /** Whether no process of an engine is left. */
+  private engineGone = false;
   /** The engine that has passed a canary since it came, or since the last drain. */
   private admitted: ServingEngine | null = null;
   private running = 0;
@@ -94,6 +98,17 @@ export class ServingPath {
     this.settle();
   }
 
+  /** The engine's process is gone, or may be there again. */
+  engineParked(gone: boolean): void {
+    this.engineGone = gone;
+    this.settle();
+  }
+
+  /** Parked it is wanted no more, as soon as nothing runs on it. */
+  get wantsEngine(): boolean {
+    return !(this.orders.park && this.running === 0);
+  }
+
   close(): void {
     this.attempt.abort();
   }
@@ -129,6 +144,7 @@ export class ServingPath {
   }
 
   private settle(tell = false): void {
+    this.settings.onEngineWanted?.(this.wantsEngine);
     const to = this.wanted();
     if (to !== this.state) {
       this.shown = { state: moveServing(this.state, to), since: this.now().toISOString() };
@@ -138,6 +154,7 @@ export class ServingPath {
   }
 
   private wanted(): ServingState {
+    if (this.orders.park && this.engineGone) return "PARKED";
     if (this.orders.drain) return this.running > 0 ? "DRAINING" : "DRAINED";
     return this.admitted !== null && this.admitted === this.engine ? "SERVING" : "JOINING";
   }

@@ -2,13 +2,14 @@ import type { ServingState } from "@helm/contracts";
 
 /**
  * A node's life between its orders and its requests. It joins by a canary, leaves by draining, and a drained one comes
- * back by a canary too.
+ * back by a canary too. Parked it is drained and its engine's process is gone.
  */
 const nextStates: Record<ServingState, readonly ServingState[]> = {
-  JOINING: ["SERVING", "DRAINING", "DRAINED"],
+  JOINING: ["SERVING", "DRAINING", "DRAINED", "PARKED"],
   SERVING: ["JOINING", "DRAINING", "DRAINED"],
   DRAINING: ["DRAINED", "JOINING"],
-  DRAINED: ["JOINING"],
+  DRAINED: ["JOINING", "PARKED"],
+  PARKED: ["JOINING", "DRAINED"],
 };
 
 export class IllegalServingTransition extends Error {
@@ -28,5 +29,5 @@ export function takesRequests(state: ServingState): boolean {
 }
 
 export function isDraining(state: ServingState): boolean {
-  return state === "DRAINING" || state === "DRAINED";
+  return state === "DRAINING" || state === "DRAINED" || state === "PARKED";
 }

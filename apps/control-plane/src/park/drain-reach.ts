@@ -1,0 +1,109 @@
+import { HelmError, NodeReadiness, ServingState } from "@helm/contracts";
+import { z } from "zod";
+import { offersDevice } from "../calibration/worker-offers";
+import type { Call, Context } from "../context";
+import { databaseNow } from "../database-clock";
+import { isConnected, Offers } from "../host/list";
+
+export const DrainReachInput = z.object({
+  pairId: z.uuid(),
+  device: z.enum(["auto", "cuda", "rocm", "cpu"]).default("auto"),
+});
+export const DrainReach = z.object({
+  /** One for each connected worker that could take the run. */
+  workers: z.array(
+    z.object({
+      name: z.string(),
+      /** False: it has not said which machine it is on, and is given no such run. */
+      machineKnown: z.boolean(),
+      nodes: z.array(
+        z.object({
+          id: z.uuid(),
+          name: z.string(),
+          state: ServingState.nullable(),
+          running: z.number().int(),
+        }),
+      ),
+      /** Routes that a node serves now and none would serve meanwhile. */
+      unserved: z.array(z.string()),
+    }),
+  ),
+});
+type Reach = z.infer<typeof DrainReach>;
+
+/** Which nodes a run that drains would park, and which routes that leaves without a node that serves. */
+export async function readDrainReach({ ctx, input }: Call<z.infer<typeof DrainReachInput>>): Promise<Reach> {
+  const pair = await ctx.db.pair.findUnique({
+    where: { id: input.pairId },
+    include: { source: { select: { name: true } }, target: { select: { name: true } } },
+  });
+  if (!pair) throw new HelmError("NOT_FOUND", "There is no such pair.");
+  const now = await databaseNow(ctx.db);
+  const hosts = await ctx.db.host.findMany({
+    where: { revokedAt: null },
+    include: { nodeState: { select: { readiness: true } } },
+    orderBy: [{ name: "asc" }, { id: "asc" }],
+  });
+  const connected = hosts.filter((host) => isConnected(host, now));
+  const nodes = connected.filter(({ kind }) => kind === "node").map(nodeOf);
+  const routes = await readRoutes(ctx);
+  const workers = connected.filter((host) => {
+    if (host.kind !== "worker" || !offersDevice(host, input.device)) return false;
+    const { models } = Offers.catch({}).parse(host.offers);
+    return !models || (models.includes(pair.source.name) && models.includes(pair.target.name));
+  });
+  return {
+    workers: workers.map(({ name, machine }) => {
+      const there = nodes.filter((node) => machine !== null && node.machine === machine);
+      const left = nodes.filter((node) => !there.includes(node));
+      const unserved = routes.filter(({ target }) => serves(nodes, target) && !serves(left, target));
+      return {
+        name,
+        machineKnown: machine !== null,
+        nodes: there.map(({ id, name: node, state, running }) => ({ id, name: node, state, running })),
+        unserved: unserved.map((route) => route.name),
+      };
+    }),
+  };
+}
+
+/** Refuses a run that drains where that would leave a route unserved and nobody said that this is meant. */
+export async function requireServed(ctx: Context, input: z.infer<typeof DrainReachInput>): Promise<void> {
+  const { workers } = await readDrainReach({ ctx, input });
+  const routes = [...new Set(workers.flatMap(({ unserved }) => unserved))];
+  if (routes.length === 0) return;
+  const names = [...new Set(workers.flatMap(({ nodes }) => nodes.map(({ name }) => name)))];
+  throw new HelmError(
+    "NONE_WOULD_SERVE",
+    `Draining ${names.join(" and ")} would leave ${routes.join(" and ")} without a node that serves: its clients get 503 no_capacity until the run has ended. Confirm that (--accept-no-serving), or calibrate beside the engines.`,
+    { routes, nodes: names },
+  );
+}
+
+type Host = Awaited<ReturnType<Context["db"]["host"]["findMany"]>>[number];
+type Node = ReturnType<typeof nodeOf>;
+
+function nodeOf(host: Host & { nodeState: { readiness: unknown } | null }) {
+  const readiness = NodeReadiness.safeParse(host.nodeState?.readiness).data;
+  return {
+    id: host.id,
+    name: host.name,
+    machine: host.machine,
+    state: readiness?.serving?.state ?? null,
+    running: readiness?.serving?.running ?? 0,
+    models: (readiness?.engine.models ?? []).map(({ id }) => id),
+  };
+}
+
+/** The target answers whatever becomes of the pilot, so it is the one that must be there. */
+function serves(nodes: Node[], target: string): boolean {
+  return nodes.some(({ state, models }) => state === "SERVING" && models.includes(target));
+}
+
+async function readRoutes(ctx: Context): Promise<{ name: string; target: string }[]> {
+  const routes = await ctx.db.route.findMany({
+    select: { name: true, pair: { select: { target: { select: { name: true } } } } },
+    orderBy: { name: "asc" },
+  });
+  return routes.map(({ name, pair }) => ({ name, target: pair.target.name }));
+}
