@@ -230,7 +230,7 @@ async function nodeIsUp(url) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" });
     const { serving } = await response.json();
-    return response.status < 500 || serving === "DRAINED";
+    return response.status < 500 || serving === "DRAINED" || serving === "PARKED";
   } catch {
     return false;
   }

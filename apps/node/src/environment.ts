@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { findCheckout, parseEnvironment } from "@helm/host";
+import { findCheckout, machineId, parseEnvironment } from "@helm/host";
 import { z } from "zod";
 import type { EngineBudgets } from "./engine/engine-supervisor";
 
@@ -18,6 +18,8 @@ const Environment = z
     HELM_NODE_STATE: z.string().optional(),
     /** Where the leases of this host's devices lie, the same for every program of the host. */
     HELM_LEASE_DIR: z.string().optional(),
+    /** What tells this machine from others, where the system's own word is wrong: the same for every program of it. */
+    HELM_MACHINE_ID: z.string().min(1).max(200).optional(),
     HELM_NODE_NAME: z.string().min(1).max(80).default(hostname().slice(0, 80)),
     /** Where clients reach the gateway, if not at its own address: behind a proxy that ends TLS. */
     HELM_NODE_URL: z.url().optional(),
@@ -60,6 +62,8 @@ export interface NodeConfig {
   stateDir: string;
   leaseDir: string;
   name: string;
+  /** A digest. */
+  machine: string;
   url: string | undefined;
   port: number;
   bind: string;
@@ -87,6 +91,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
     stateDir,
     leaseDir: resolve(given.HELM_LEASE_DIR ?? join(stateDir, "..", "leases")),
     name: given.HELM_NODE_NAME,
+    machine: machineId(given.HELM_MACHINE_ID),
     url: given.HELM_NODE_URL,
     port: given.HELM_GATEWAY_PORT,
     bind: given.HELM_GATEWAY_BIND,

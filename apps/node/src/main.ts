@@ -76,6 +76,7 @@ async function join(config: NodeConfig, hardware: NodeHardware, log: Logger, sig
           hardware: hardware.verdict,
           devices: hardware.devices,
           engine: "reference",
+          machine: config.machine,
           url: config.url ?? `http://${config.bind}:${config.port}`,
         },
       });

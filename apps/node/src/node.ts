@@ -11,6 +11,7 @@ import { PairRoom } from "./config/pair-room";
 import { EngineSupervisor } from "./engine/engine-supervisor";
 import { MemoryWatch } from "./engine/memory-watch";
 import { runModelCanary } from "./engine/model-canary";
+import { ParkableEngine } from "./engine/parkable-engine";
 import type { ServingEngine } from "./engine/serving-engine";
 import { isLoopback, type NodeConfig } from "./environment";
 import { Salts } from "./escalation/salts";
@@ -60,7 +61,7 @@ export class Node {
   private readonly pairs: PairRoom;
   private readonly gateway: GatewayServer;
   private readonly sessions = new Sessions();
-  private engine: EngineSupervisor | null = null;
+  private engine: ParkableEngine<EngineSupervisor> | null = null;
   private readonly serving: ServingPath;
   private link: ControlLink | null = null;
   private readonly memory: MemoryWatch;
@@ -88,6 +89,7 @@ export class Node {
       {
         canary: (engine) => runModelCanary(engine.client, engine.models.keys()),
         onCanary: () => this.pairs.canaryAgain(this.configuration.snapshot),
+        onEngineWanted: (wanted) => (wanted ? this.engine?.run() : this.engine?.park()),
       },
       log,
       () => this.link?.sendReadiness(),
@@ -103,8 +105,13 @@ export class Node {
     await this.configuration.restore();
     this.serving.restore(this.configuration.orders);
     const port = await this.gateway.listen(config.port, config.bind);
-    this.engine = await this.makeEngine();
-    this.engine.start();
+    const socketPath = await this.socketPath();
+    this.engine = new ParkableEngine(
+      () => this.makeEngine(socketPath),
+      (parked) => this.serving.engineParked(parked),
+    );
+    // None runs yet: whether one is wanted follows from the orders of an earlier life.
+    this.serving.engineParked(true);
     this.reconcile();
     this.link = new ControlLink(
       {
@@ -148,13 +155,13 @@ export class Node {
     return join(this.parts.config.stateDir, "mappers");
   }
 
-  private async makeEngine(): Promise<EngineSupervisor> {
+  private makeEngine(socketPath: string): EngineSupervisor {
     const { config, hardware, python, log } = this.parts;
     return new EngineSupervisor(
       {
         python: python.python,
         models: config.models,
-        socketPath: await this.socketPath(),
+        socketPath,
         mapperDir: this.mapperDir,
         device: hardware.device === "cpu" ? "cpu" : "cuda",
         environment: pythonEnvironment(python),
@@ -185,13 +192,13 @@ export class Node {
   }
 
   private reconcile(): void {
-    this.pairs.reconcile(this.configuration.snapshot, this.engine?.current ?? null);
+    this.pairs.reconcile(this.configuration.snapshot, this.engine?.running?.current ?? null);
     const generation = this.configuration.snapshot?.generation ?? 0;
     for (const kind of ["desired", "acked", "active"]) this.metrics.generation.set({ kind }, generation);
   }
 
   private readiness(): NodeReadiness {
-    const engine = this.engine?.current ?? null;
+    const engine = this.engine?.running?.current ?? null;
     const generation = this.configuration.snapshot?.generation ?? 0;
     return {
       active_generation: generation,
@@ -200,7 +207,7 @@ export class Node {
       engine: {
         name: engine?.name ?? "reference",
         healthy: engine !== null,
-        why_not: engine ? null : (this.engine?.whyNot ?? null),
+        why_not: engine ? null : (this.engine?.running?.whyNot ?? null),
         development: this.parts.hardware.development,
         models: [...(engine?.models.values() ?? [])].map(({ id, weights_sha256, max_model_len }) => ({
           id,
@@ -210,6 +217,7 @@ export class Node {
       },
       pairs: this.pairs.list(),
       serving: this.serving.report(),
+      machine: this.parts.config.machine,
       memory: this.memory.report,
       remarks: this.configuration.remarks,
     };
@@ -218,7 +226,7 @@ export class Node {
   private resources(): GatewayResources {
     const { telemetry } = this.parts;
     return {
-      engine: () => this.engine?.current ?? null,
+      engine: () => this.engine?.running?.current ?? null,
       routing: this.routing(),
       serving: this.serving,
       salts: new Salts(),

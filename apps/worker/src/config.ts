@@ -4,6 +4,7 @@ import {
   findCheckout,
   type HubConfig,
   HubEnvironment,
+  machineId,
   type OutboxLimits,
   parseEnvironment,
   readHub,
@@ -20,6 +21,8 @@ const Environment = z.object({
   ...HubEnvironment,
   HELM_PYTHON: z.string().optional(),
   HELM_DEVICE: z.enum(["cpu", "cuda", "rocm", "auto"]).default("auto"),
+  /** What tells this machine from others, where the system's own word is wrong: the same for every program of it. */
+  HELM_MACHINE_ID: z.string().min(1).max(200).optional(),
   HELM_WORKER_NAME: z.string().min(1).max(80).default(hostname().slice(0, 80)),
   HELM_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
   HELM_PARENT_PID: z.coerce.number().int().positive().optional(),
@@ -44,6 +47,8 @@ export interface WorkerConfig {
   python: string | undefined;
   device: "cpu" | "cuda" | "rocm" | "auto";
   name: string;
+  /** A digest. */
+  machine: string;
   logLevel: string;
   parentPid: number | undefined;
   pollMs: number;
@@ -69,6 +74,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
     python: given.HELM_PYTHON,
     device: given.HELM_DEVICE,
     name: given.HELM_WORKER_NAME,
+    machine: machineId(given.HELM_MACHINE_ID),
     logLevel: given.HELM_LOG_LEVEL,
     parentPid: given.HELM_PARENT_PID,
     pollMs: given.HELM_POLL_MS,

@@ -8,14 +8,27 @@ export type Order = "cancel" | "fenced";
 export class Heartbeat {
   private readonly bell = new Bell();
   private stopped = false;
+  private waits: string | null;
 
   constructor(
-    private readonly job: { id: string; attempt: string; leaseMs: number; lastSeq: () => number },
+    private readonly job: {
+      id: string;
+      attempt: string;
+      leaseMs: number;
+      lastSeq: () => number;
+      waitsFor?: string | null | undefined;
+    },
     private readonly controlPlane: ControlPlane,
     private readonly onOrder: (order: Order) => void,
     private readonly log: Logger,
   ) {
+    this.waits = job.waitsFor ?? null;
     void this.run();
+  }
+
+  /** What the job has to wait for before it begins, as the control plane said last; null: nothing. */
+  get waitsFor(): string | null {
+    return this.waits;
   }
 
   /** Beats at once: the control plane hinted that there is something to hear. */
@@ -36,6 +49,7 @@ export class Heartbeat {
       try {
         const answer = await this.controlPlane.heartbeat(this.job.id, this.job.attempt, this.job.lastSeq());
         leaseMs = answer.lease_ms;
+        this.waits = answer.waits_for ?? null;
         if (answer.action !== "continue") this.onOrder(answer.action);
       } catch (error) {
         if (isFenced(error)) this.onOrder("fenced");

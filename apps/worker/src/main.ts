@@ -48,6 +48,7 @@ function join(config: WorkerConfig, hardware: ReturnType<typeof chooseHardware>)
       name: config.name,
       version: VERSION,
       device: hardware.device,
+      machine: config.machine,
       hardware: hardware.verdict,
       devices: hardware.devices,
     },

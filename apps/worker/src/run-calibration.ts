@@ -20,6 +20,7 @@ import { createRecord, type JobRecord, saveRecord } from "./job-record";
 import { Bell, untilAnswered } from "./patience";
 import { type JobEnd, type PythonJob, startPythonJob } from "./python-job";
 import { Relay } from "./relay";
+import { waitForRoom } from "./room-wait";
 import { NotAllowed, resolveCorpus, resolveModel } from "./roots";
 
 type CalibrationJob = Extract<ClaimedJob, { kind: "calibration" }>;
@@ -47,6 +48,8 @@ export interface JobHooks {
   onJob(pid: number): Promise<void>;
   /** Called once its processes are gone. */
   afterJob(): Promise<void>;
+  /** Asked once nodes have made room, before the job begins: a sentence where the device is not free all the same. */
+  guard?(): Promise<string | null>;
 }
 
 /** Runs one claimed calibration to its end and delivers it. */
@@ -73,7 +76,13 @@ export async function runCalibration(
   };
   relay.onRefused(() => void running?.stop(GRACE_MS));
   const heart = new Heartbeat(
-    { id: job.id, attempt: job.attempt, leaseMs: job.lease_ms, lastSeq: () => record.outbox.lastSeq },
+    {
+      id: job.id,
+      attempt: job.attempt,
+      leaseMs: job.lease_ms,
+      lastSeq: () => record.outbox.lastSeq,
+      waitsFor: job.waits_for,
+    },
     controlPlane,
     obey,
     log,
@@ -91,13 +100,19 @@ export async function runCalibration(
       queue.add(withoutPaths(event));
       relay.wake();
     };
-    const end = await attemptRun(job, context, emit, (started) => {
-      running = started;
-      hooks
-        .onJob(started.pid)
-        .catch((error: unknown) => log.warn({ err: error }, "the lease does not name the job"));
-      if (order) void started.stop(graceFor(order));
-    });
+    await waitForRoom(heart, emit, () => order !== null);
+    const busy = job.room === "drain" && !order ? ((await hooks.guard?.()) ?? null) : null;
+    const end: JobEnd = order
+      ? { kind: "interrupted" }
+      : busy !== null
+        ? deviceNotFree(busy)
+        : await attemptRun(job, context, emit, (started) => {
+            running = started;
+            hooks
+              .onJob(started.pid)
+              .catch((error: unknown) => log.warn({ err: error }, "the lease does not name the job"));
+            if (order) void started.stop(graceFor(order));
+          });
     await hooks.afterJob();
     queue.sayWhatIsMissing();
     log.info({ job: job.id, end: end.kind }, "job ended");
@@ -195,6 +210,11 @@ async function refuseJob(
     },
   );
   return null;
+}
+
+function deviceNotFree(sentence: string): JobEnd {
+  const message = `The nodes of this machine are parked, and its device is still not free. ${sentence}`;
+  return { kind: "failed", code: "DEVICE_NOT_FREE", message, exitCode: ExitCode.resources };
 }
 
 function outboxFull(error: OutboxError): JobEnd {

@@ -28,6 +28,8 @@ export class TestControlPlane {
   beats = 0;
   action: "continue" | "cancel" | "fenced" = "continue";
   fenced = false;
+  /** What heartbeats say that the job waits for. */
+  waitsFor: string | null = null;
   refuseEvents = false;
   /** The store takes no artifact now; how often it said so. */
   storageFull = false;
@@ -88,7 +90,7 @@ export class TestControlPlane {
     if (this.fenced) return fencedAnswer;
     if (url.endsWith("/heartbeat")) {
       this.beats++;
-      return { status: 200, body: { lease_ms: 1500, action: this.action } };
+      return { status: 200, body: { lease_ms: 1500, action: this.action, waits_for: this.waitsFor } };
     }
     if (url.endsWith("/events")) {
       if (this.refuseEvents) return { status: 400, body: { error: { code: "BAD_REQUEST", message: "no" } } };
@@ -165,6 +167,7 @@ export async function workerOptions(
     python: undefined,
     device: "cpu",
     name: "test",
+    machine: "a".repeat(32),
     logLevel: "info",
     parentPid: undefined,
     pollMs: 200,

@@ -97,6 +97,7 @@ async function claimAndRun(options: WorkerOptions, context: RunContext): Promise
     models: await listModels(config.modelRoots),
     corpora: await listCorpora(config.corporaRoot, config.hub),
     devices: [hardware.device],
+    machine: config.machine,
     at: new Date().toISOString(),
   };
   if (!taken.ok) {

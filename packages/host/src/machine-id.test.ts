@@ -10,7 +10,13 @@ it("is one digest for all programs of a machine, and another where one is given"
   const path = fileURLToPath(new URL("./machine-id.ts", import.meta.url));
   const other = execFileSync(
     process.execPath,
-    ["--import", "tsx", "--input-type=module", "-e", `import { machineId } from ${JSON.stringify(path)}; process.stdout.write(machineId());`],
+    [
+      "--import",
+      "tsx",
+      "--input-type=module",
+      "-e",
+      `import { machineId } from ${JSON.stringify(path)}; process.stdout.write(machineId());`,
+    ],
     { encoding: "utf8", cwd: fileURLToPath(new URL(".", import.meta.url)) },
   );
   expect(other).toBe(here);

@@ -24,4 +24,5 @@ export const SERVING_WORDS: Record<ServingState, string> = {
   SERVING: "takes requests",
   DRAINING: "takes no new requests; those under way end",
   DRAINED: "takes no requests and has none",
+  PARKED: "takes no requests, and its engine is stopped so that a calibration has its memory",
 };

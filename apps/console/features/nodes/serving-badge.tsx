@@ -7,6 +7,7 @@ const LOOK: Record<ServingState, { tone: Tone; shape: Shape; word: string }> = {
   SERVING: { tone: "good", shape: "check", word: "Serving" },
   DRAINING: { tone: "warn", shape: "spin", word: "Draining" },
   DRAINED: { tone: "warn", shape: "slash", word: "Drained" },
+  PARKED: { tone: "warn", shape: "slash", word: "Parked" },
 };
 
 /** What the node says of itself, and beside it the order that it has not taken up yet. */
@@ -23,7 +24,11 @@ export function ServingBadge({ node }: { node: Node }) {
       ) : null}
       {waiting ? (
         <Badge tone="busy" shape="dot">
-          {node.orders.drain ? "Told to drain" : "Told to serve"}
+          {node.orders.parkedFor.length > 0
+            ? "Told to park"
+            : node.orders.drain
+              ? "Told to drain"
+              : "Told to serve"}
         </Badge>
       ) : null}
     </>

@@ -21,13 +21,9 @@ export class ParkableEngine<E extends EngineLife> {
     private readonly onParked: (parked: boolean) => void,
   ) {}
 
-  /** The running life; null while it is parked. */
-  get current(): E | null {
+  /** Null while it is parked. */
+  get running(): E | null {
     return this.life;
-  }
-
-  get parked(): boolean {
-    return this.state === "PARKED";
   }
 
   run(): void {
@@ -40,18 +36,16 @@ export class ParkableEngine<E extends EngineLife> {
 
   /** Parks it for good. */
   async stop(): Promise<void> {
+    this.park();
     this.closed = true;
-    this.wish = "park";
     await this.turning;
-    await this.turn();
   }
 
   private turnTo(wish: "run" | "park"): void {
     if (this.closed) return;
     this.wish = wish;
-    this.turning ??= this.turn().finally(() => {
-      this.turning = null;
-    });
+    // Not at once: whoever is told of a change may wish again.
+    this.turning ??= Promise.resolve().then(() => this.turn());
   }
 
   private async turn(): Promise<void> {
@@ -67,7 +61,10 @@ export class ParkableEngine<E extends EngineLife> {
         this.life = null;
         this.move("PARKED");
         this.onParked(true);
-      } else return;
+      } else {
+        this.turning = null;
+        return;
+      }
     }
   }
 

@@ -159,6 +159,7 @@ export class GatewayServer {
   private servingEngine(): ServingEngine {
     if (this.draining) throw noCapacity("This node is shutting down.");
     const engine = this.gw.engine();
+    if (!engine && isDraining(this.gw.serving.state)) throw notServing(this.gw.serving.state);
     if (!engine) throw noCapacity("No engine is on the serving path right now.");
     return engine;
   }
@@ -246,6 +247,11 @@ interface Asked {
 
 /** A drained node is away for longer than one whose canary is under way. */
 function notServing(state: ServingState): GatewayError {
+  if (state === "PARKED")
+    return noCapacity(
+      "This node is parked while a calibration uses the memory of its machine; it serves again when that has ended.",
+      30,
+    );
   return isDraining(state)
     ? noCapacity("This node is being drained and takes no new requests.", 30)
     : noCapacity("This node takes requests again once its canary has passed.");

@@ -7,16 +7,18 @@ import { moveServing } from "./serving-states";
 
 const engine = (name: string) => ({ name }) as unknown as ServingEngine;
 const orders = (revision: number, drain: boolean, canary = 0) => ({ revision, drain, canary });
+const park = (revision: number, drain = true) => ({ revision, drain, park: true, canary: 0 });
 
 function path(canary: () => Promise<void> = () => Promise.resolve()) {
   const onCanary = vi.fn();
   const states: string[] = [];
+  const wanted: boolean[] = [];
   const serving: ServingPath = new ServingPath(
-    { canary, onCanary, retryMs: 1 },
+    { canary, onCanary, retryMs: 1, onEngineWanted: (one) => void wanted.push(one) },
     pino({ level: "silent" }),
     () => states.push(serving.state),
   );
-  return { serving, onCanary, states };
+  return { serving, onCanary, states, wanted };
 }
 
 describe("a node that is told to drain", () => {
@@ -80,6 +82,55 @@ describe("a node that is told to drain", () => {
   });
 });
 
+describe("a node that is told to park", () => {
+  it("wants its engine until nothing runs on it, and is parked when the process is gone", () => {
+    const { serving, states, wanted } = path();
+    serving.engineChanged(engine("a"));
+    const leave = serving.enter();
+    serving.obey(park(1));
+    expect([serving.state, wanted.at(-1)]).toEqual(["DRAINING", true]);
+    expect(serving.enter()).toBeNull();
+    leave?.();
+    expect([serving.state, wanted.at(-1)]).toEqual(["DRAINED", false]);
+    serving.engineChanged(null);
+    serving.engineParked(true);
+    expect(serving.report()).toMatchObject({ state: "PARKED", orders_revision: 1 });
+    expect(states).toEqual(["SERVING", "DRAINING", "DRAINED", "PARKED"]);
+  });
+
+  it("joins with a new engine when it may come back, and stays drained where it was drained, too", () => {
+    const { serving, wanted } = path();
+    serving.engineParked(true);
+    serving.restore(park(3));
+    expect([serving.state, wanted.at(-1)]).toEqual(["PARKED", false]);
+    serving.obey(orders(4, false));
+    expect([serving.state, wanted.at(-1)]).toEqual(["JOINING", true]);
+    serving.engineParked(false);
+    serving.engineChanged(engine("b"));
+    expect(serving.state).toBe("SERVING");
+
+    serving.obey(park(5));
+    serving.engineChanged(null);
+    serving.engineParked(true);
+    serving.obey(orders(6, true));
+    expect([serving.state, wanted.at(-1)]).toEqual(["DRAINED", true]);
+    serving.engineParked(false);
+    serving.engineChanged(engine("c"));
+    expect(serving.state).toBe("DRAINED");
+  });
+
+  it("that is told to come back before its engine ended serves on with it after a canary", async () => {
+    const { serving, onCanary } = path();
+    serving.engineChanged(engine("a"));
+    const leave = serving.enter();
+    serving.obey(park(1));
+    serving.obey(orders(2, false));
+    await vi.waitFor(() => expect(serving.state).toBe("SERVING"));
+    expect(onCanary).toHaveBeenCalledOnce();
+    leave?.();
+  });
+});
+
 describe("a canary that was asked for", () => {
   it("leaves a healthy node serving, and tells when it was run", async () => {
     const { serving, onCanary, states } = path();
@@ -121,27 +172,39 @@ describe("a canary that was asked for", () => {
 });
 
 it("never takes a request that it was told not to take, and never loses count", () => {
-  const step = fc.constantFrom("enter", "leave", "drain", "undrain", "engine", "no engine");
+  const step = fc.constantFrom("enter", "leave", "drain", "park", "undrain", "engine", "no engine", "gone");
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const { serving } = path();
       const inside: (() => void)[] = [];
-      let [revision, drain] = [0, false];
+      let [revision, drain, parks, gone] = [0, false, false, false];
       for (const one of steps) {
         if (one === "enter") {
           const leave = serving.enter();
           if (leave) inside.push(leave);
           if (drain) expect(leave).toBeNull();
         } else if (one === "leave") inside.pop()?.();
-        else if (one === "engine") serving.engineChanged(engine(String(revision)));
-        else if (one === "no engine") serving.engineChanged(null);
-        else {
-          drain = one === "drain";
+        else if (one === "engine") {
+          gone = false;
+          serving.engineParked(false);
+          serving.engineChanged(engine(String(revision)));
+        } else if (one === "no engine") serving.engineChanged(null);
+        else if (one === "gone") {
+          // Nobody ends an engine that is wanted.
+          if (serving.wantsEngine) continue;
+          serving.engineChanged(null);
+          serving.engineParked(true);
+          gone = true;
+        } else {
+          drain = one === "drain" || one === "park";
+          parks = one === "park";
           revision += 1;
-          serving.obey(orders(revision, drain));
+          serving.obey({ ...orders(revision, drain), park: parks });
         }
         expect(serving.report().running).toBe(inside.length);
-        if (drain) expect(serving.state).toBe(inside.length > 0 ? "DRAINING" : "DRAINED");
+        expect(serving.wantsEngine).toBe(!parks || inside.length > 0);
+        const out = inside.length > 0 ? "DRAINING" : parks && gone ? "PARKED" : "DRAINED";
+        if (drain) expect(serving.state).toBe(out);
       }
     }),
   );

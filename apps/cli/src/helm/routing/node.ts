@@ -31,7 +31,8 @@ export async function listNodes({ config, screen }: Context): Promise<void> {
 function servingWord(node: Node): string {
   const serving = node.readiness?.serving;
   const told = node.orders.revision > (serving?.orders_revision ?? 0);
-  const wanted = node.orders.drain ? "told to drain" : "told to serve";
+  const { drain, parkedFor } = node.orders;
+  const wanted = parkedFor.length > 0 ? "told to park" : drain ? "told to drain" : "told to serve";
   return [serving?.state ?? "not reported", told ? wanted : ""].filter(Boolean).join(", ");
 }
 
@@ -84,6 +85,7 @@ function nodeFacts(node: Node): string[][] {
     ],
     ...(readiness?.engine.why_not ? [["", readiness.engine.why_not]] : []),
     ["serving", servingWord(node)],
+    ...node.orders.parkedFor.map((run) => ["parked for", `calibration ${run}`]),
     ["canary", canary ? `${canary.ok ? "passed" : `failed: ${canary.reason}`} ${canary.at}` : "not reported"],
     ["generation", `desired ${generation.desired}, acked ${generation.acked}, active ${generation.active}`],
     ["access list", `desired ${access.desired}, acked ${access.acked}`],
