@@ -172,7 +172,7 @@ export class KilledRun {
       this.acked = (this.acked ?? 0) + this.ledger.of(attempt.id).acked;
     }
     const mappers = await admin.ask("mapper.list", { pairId: this.pairId });
-    const made = (mappers.rows ?? mappers).filter((one) => one.calibrationId === this.id);
+    const made = mappers.rows.filter((one) => one.calibrationId === this.id);
     if (made.length !== 1) faults.push(`${made.length} mappers of one run`);
     for (const attempt of run.attempts.slice(0, -1)) faults.push(...(await this.lateFaults(attempt)));
     if (faults.length > 0) throw new Error(`not as promised:\n  ${faults.join("\n  ")}`);

@@ -2,7 +2,7 @@ import type { Outputs } from "../../api/trpc";
 import { share } from "../../ui/numbers";
 
 type Mapper = Pick<
-  Outputs["mapper"]["list"][number],
+  Outputs["mapper"]["list"]["rows"][number],
   "id" | "pairId" | "state" | "score" | "developmentOnly"
 >;
 type Overview = Pick<Outputs["overview"]["helm"], "enabled" | "killSwitch" | "route">;
@@ -11,7 +11,7 @@ type Overview = Pick<Outputs["overview"]["helm"], "enabled" | "killSwitch" | "ro
 export function consequence(
   move: "activate" | "retire",
   mapper: Mapper,
-  active: Mapper | null,
+  active: Pick<Mapper, "score"> | null,
   overview: Overview | null,
 ): string {
   if (move === "retire" && mapper.state !== "ACTIVE")

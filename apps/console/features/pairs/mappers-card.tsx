@@ -1,7 +1,7 @@
 "use client";
 
 import type { MapperState } from "@helm/contracts";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import Link from "next/link";
 import { useState } from "react";
 import { QueryView } from "../../api/query-view";
@@ -17,7 +17,9 @@ import { TimeAgo } from "../preferences/time";
 import { useBlocked } from "../session/use-session";
 import { consequence } from "./mapper-words";
 
-type Mapper = Outputs["mapper"]["list"][number];
+type Mapper = Outputs["mapper"]["list"]["rows"][number];
+
+const PAGE = 20;
 
 const STATE: Record<MapperState, { tone: Tone; shape: Shape }> = {
   ACTIVE: { tone: "good", shape: "check" },
@@ -27,58 +29,74 @@ const STATE: Record<MapperState, { tone: Tone; shape: Shape }> = {
 
 export function MappersCard({ pairId }: { pairId: string }) {
   const trpc = useTRPC();
-  const mappers = useQuery(trpc.mapper.list.queryOptions({ pairId }));
+  const active = useQuery(trpc.pair.get.queryOptions({ id: pairId })).data?.active;
+  const mappers = useInfiniteQuery(
+    trpc.mapper.list.infiniteQueryOptions(
+      { pairId, limit: PAGE },
+      { getNextPageParam: (page) => page.nextCursor ?? undefined },
+    ),
+  );
   return (
     <Card
       title="Mappers"
       hint="One is active at most. The first that clears becomes active by itself; later ones by an admin."
     >
       <QueryView query={mappers} label="Loading mappers">
-        {(rows) =>
-          rows.length === 0 ? (
+        {({ pages }) =>
+          pages[0]?.rows.length === 0 ? (
             <p className="text-ink-soft">None written yet.</p>
           ) : (
-            <ul className="divide-y divide-line">
-              {rows.map((mapper) => (
-                <li
-                  key={mapper.id}
-                  className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2.5"
+            <>
+              <ul className="divide-y divide-line">
+                {pages
+                  .flatMap(({ rows }) => rows)
+                  .map((mapper) => (
+                    <li
+                      key={mapper.id}
+                      className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2.5"
+                    >
+                      <div className="min-w-0">
+                        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+                          <Link
+                            href={`/calibrations/${mapper.calibrationId}`}
+                            className="font-mono text-[0.8125rem] underline-offset-4 hover:underline"
+                            title={mapper.sha256}
+                          >
+                            {mapper.sha256.slice(0, 12)}
+                          </Link>
+                          <Badge {...STATE[mapper.state]}>{mapper.state}</Badge>
+                          <VerdictBadge verdict={mapper.verdict} />
+                        </div>
+                        <div className="mt-0.5 text-[0.8125rem] text-ink-soft">
+                          {bytes(mapper.bytes)},{" "}
+                          {mapper.score ? `retention ${share(mapper.score.retention.value)}, ` : ""}
+                          written <TimeAgo at={mapper.createdAt} />
+                          {mapper.activatedAt ? (
+                            <>
+                              , activated <TimeAgo at={mapper.activatedAt} />
+                            </>
+                          ) : null}
+                          {mapper.retiredAt ? (
+                            <>
+                              , retired <TimeAgo at={mapper.retiredAt} />
+                            </>
+                          ) : null}
+                        </div>
+                      </div>
+                      <MapperAction mapper={mapper} active={active ? { score: active } : null} />
+                    </li>
+                  ))}
+              </ul>
+              {mappers.hasNextPage ? (
+                <Button
+                  size="small"
+                  busy={mappers.isFetchingNextPage}
+                  onClick={() => void mappers.fetchNextPage()}
                 >
-                  <div className="min-w-0">
-                    <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-                      <Link
-                        href={`/calibrations/${mapper.calibrationId}`}
-                        className="font-mono text-[0.8125rem] underline-offset-4 hover:underline"
-                        title={mapper.sha256}
-                      >
-                        {mapper.sha256.slice(0, 12)}
-                      </Link>
-                      <Badge {...STATE[mapper.state]}>{mapper.state}</Badge>
-                      <VerdictBadge verdict={mapper.verdict} />
-                    </div>
-                    <div className="mt-0.5 text-[0.8125rem] text-ink-soft">
-                      {bytes(mapper.bytes)},{" "}
-                      {mapper.score ? `retention ${share(mapper.score.retention.value)}, ` : ""}
-                      written <TimeAgo at={mapper.createdAt} />
-                      {mapper.activatedAt ? (
-                        <>
-                          , activated <TimeAgo at={mapper.activatedAt} />
-                        </>
-                      ) : null}
-                      {mapper.retiredAt ? (
-                        <>
-                          , retired <TimeAgo at={mapper.retiredAt} />
-                        </>
-                      ) : null}
-                    </div>
-                  </div>
-                  <MapperAction
-                    mapper={mapper}
-                    active={rows.find(({ state }) => state === "ACTIVE") ?? null}
-                  />
-                </li>
-              ))}
-            </ul>
+                  Older mappers
+                </Button>
+              ) : null}
+            </>
           )
         }
       </QueryView>
@@ -86,7 +104,7 @@ export function MappersCard({ pairId }: { pairId: string }) {
   );
 }
 
-function MapperAction({ mapper, active }: { mapper: Mapper; active: Mapper | null }) {
+function MapperAction({ mapper, active }: { mapper: Mapper; active: Pick<Mapper, "score"> | null }) {
   const trpc = useTRPC();
   const { data: overview } = useQuery(trpc.overview.helm.queryOptions());
   const client = useQueryClient();

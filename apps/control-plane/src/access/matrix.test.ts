@@ -158,7 +158,7 @@ const DO: Record<string, () => Promise<unknown>> = {
   "mapper.retire": async () => ({ id: await clearedMapper(1) }),
   "evaluation.record": async () => {
     const id = await clearedMapper(1);
-    const mapper = (await control.as("viewer").mapper.list({ pairId })).find((one) => one.id === id);
+    const mapper = (await control.as("viewer").mapper.list({ pairId })).rows.find((one) => one.id === id);
     return evaluation(mapper?.sha256 ?? "");
   },
   "judge.import": async () => ({ table: judgeTable(1) }),
@@ -174,7 +174,7 @@ const DO: Record<string, () => Promise<unknown>> = {
   },
   "ladder.record": async () => ladder(),
   "drift.record": async () => {
-    const up = (await control.as("viewer").mapper.list({ pairId })).at(0)?.sha256 ?? "";
+    const up = (await control.as("viewer").mapper.list({ pairId })).rows.at(0)?.sha256 ?? "";
     return driftOf(up, await reverseMapper());
   },
   "tenant.create": async () => ({ name: "acme" }),
@@ -289,7 +289,7 @@ async function reverseMapper(): Promise<string> {
   await worker.inspectAll(BUNDLED);
   await admin.calibration.start({ pairId: reverse, device: "cpu" });
   await worker.run(randomBytes(64), { share: 1 });
-  return (await admin.mapper.list({ pairId: reverse })).at(0)?.sha256 ?? "";
+  return (await admin.mapper.list({ pairId: reverse })).rows.at(0)?.sha256 ?? "";
 }
 
 /** A mapper that is INACTIVE (of the second clear) or the newest one there is. */
@@ -301,7 +301,7 @@ async function clearedMapper(runs: number): Promise<string> {
     await openRun();
     await worker.run(randomBytes(64), { share: 1 });
   }
-  const [newest] = await control.as("viewer").mapper.list({ pairId });
+  const [newest] = (await control.as("viewer").mapper.list({ pairId })).rows;
   return newest?.id ?? "";
 }
 

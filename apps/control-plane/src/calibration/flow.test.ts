@@ -115,7 +115,7 @@ describe("a run that clears the gate", () => {
     await start(forward);
     await worker.run(randomBytes(1024), { share: 1 });
     expect((await pairNow(forward)).active?.mapperId).toBe(first);
-    const second = (await control.as("viewer").mapper.list({ pairId: forward })).find(
+    const second = (await control.as("viewer").mapper.list({ pairId: forward })).rows.find(
       (mapper) => mapper.state === "INACTIVE",
     );
     await control.as("admin").mapper.activate({ id: second?.id ?? "" });
@@ -142,7 +142,7 @@ describe("a run below the gate", () => {
       active: null,
       lastScore: { verdict: "BELOW_GATE" },
     });
-    const [mapper] = await control.as("viewer").mapper.list({ pairId: reverse });
+    const [mapper] = (await control.as("viewer").mapper.list({ pairId: reverse })).rows;
     await expect(control.as("admin").mapper.activate({ id: mapper?.id ?? "" })).rejects.toMatchObject({
       code: "CONFLICT",
     });

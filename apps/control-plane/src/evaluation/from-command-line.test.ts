@@ -71,14 +71,14 @@ it.skipIf(!existsSync(HARNESS))(
     await worker.inspectAll({ pilot: source, target, odd: null });
     await until(
       () => control.as("viewer").mapper.list({}),
-      (mappers) => mappers.length > 0,
+      ({ rows }) => rows.length > 0,
     );
     const mapper = join(SEEDS, "cleared", "mapper.safetensors");
     const ran = await evaluate(await signIn(), ["--mapper", mapper, "--limit", "1", "--record"]);
     expect(ran.stderr).toBe("");
     expect(ran.code).toBe(0);
     const printed = JSON.parse(ran.stdout.trim().split("\n").at(-1) ?? "");
-    const [known] = await control.as("viewer").mapper.list({});
+    const [known] = (await control.as("viewer").mapper.list({})).rows;
     const [stored] = await control.as("viewer").evaluation.list({ pairId: known?.pairId ?? "" });
     expect(stored?.result).toEqual(printed);
     expect(stored).toMatchObject({ mapperId: known?.id, recordedBy: PERSON.email, developmentOnly: true });

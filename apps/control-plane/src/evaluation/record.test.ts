@@ -16,7 +16,7 @@ beforeAll(async () => {
   pairId = (await registerPair(control, worker, "pilot", "target")).pairId ?? "";
   await control.as("operator").calibration.start({ pairId, device: "cpu" });
   await worker.run(randomBytes(64), { share: 1 });
-  sha256 = (await control.as("viewer").mapper.list({ pairId }))[0]?.sha256 ?? "";
+  sha256 = (await control.as("viewer").mapper.list({ pairId })).rows[0]?.sha256 ?? "";
 });
 afterAll(() => control.stop());
 

@@ -2,7 +2,7 @@ import { MapperState, Verdict, Warning } from "@helm/contracts";
 import { z } from "zod";
 import { ScoreSummary } from "../calibration/schema";
 import { readScoreSummaries, withOrigin } from "../calibration/score-summary";
-import type { Context } from "../context";
+import type { Call } from "../context";
 
 export const MapperOut = z.object({
   id: z.uuid(),
@@ -26,12 +26,23 @@ export const MapperOut = z.object({
   score: ScoreSummary.nullable(),
 });
 
-export async function listMappers(
-  ctx: Context,
-  where: { pairId?: string; id?: string },
-): Promise<z.infer<typeof MapperOut>[]> {
-  const rows = await ctx.db.mapper.findMany({
-    where,
+export const ListMappersInput = z
+  .object({
+    pairId: z.uuid().optional(),
+    cursor: z.uuid().nullish(),
+    limit: z.number().int().min(1).max(200).default(50),
+  })
+  .default({ limit: 50 });
+export const ListMappersOutput = z.object({ rows: z.array(MapperOut), nextCursor: z.uuid().nullable() });
+
+/** Newest first; the cursor is the last row's id. */
+export async function listMappers({
+  ctx,
+  input,
+}: Call<z.infer<typeof ListMappersInput>>): Promise<z.infer<typeof ListMappersOutput>> {
+  const { pairId, cursor, limit } = input;
+  const found = await ctx.db.mapper.findMany({
+    where: { pairId, ...(cursor ? { id: { lt: cursor } } : {}) },
     omit: { manifest: true },
     include: {
       artifact: true,
@@ -39,13 +50,14 @@ export async function listMappers(
       calibration: { select: { imported: true } },
     },
     orderBy: { id: "desc" },
-    take: 200,
+    take: limit + 1,
   });
+  const page = found.slice(0, limit);
   const scores = await readScoreSummaries(
     ctx.db,
-    rows.map(({ calibrationId }) => calibrationId),
+    page.map(({ calibrationId }) => calibrationId),
   );
-  return rows.map((row) => ({
+  const rows = page.map((row) => ({
     id: row.id,
     pairId: row.pairId,
     pairName: `${row.pair.source.name} -> ${row.pair.target.name}`,
@@ -64,4 +76,5 @@ export async function listMappers(
     retiredAt: row.retiredAt,
     score: withOrigin(scores.get(row.calibrationId), row.developmentOnly),
   }));
+  return { rows, nextCursor: found.length > limit ? (rows.at(-1)?.id ?? null) : null };
 }

@@ -24,7 +24,7 @@ afterAll(() => control.stop());
 async function calibrated(bytes: Buffer) {
   await control.as("operator").calibration.start({ pairId, device: "cpu" });
   await worker.run(bytes, { share: 1 });
-  const [newest] = await control.as("viewer").mapper.list({ pairId });
+  const [newest] = (await control.as("viewer").mapper.list({ pairId })).rows;
   if (newest?.sha256 !== sha256(bytes)) throw new Error("no mapper came of it");
   return newest;
 }
@@ -71,7 +71,7 @@ it("tells what lies in the store, what nobody names, what is missing, and frees 
   });
   expect(await codeOf(admin.mapper.deleteFile({ id: first.id }))).toMatch(/deleted already/);
   expect(await control.services.artifacts.size(first.sha256)).toBeNull();
-  const rows = await admin.mapper.list({ pairId });
+  const { rows } = await admin.mapper.list({ pairId });
   expect(rows.find(({ id }) => id === first.id)).toMatchObject({
     state: "RETIRED",
     fileDeletedAt: expect.any(Date),

@@ -11,6 +11,7 @@ import type { Context } from "../../context";
 import { Failure } from "../../failure";
 import { isAbsence, type Server } from "../../server/client";
 import { ProgressView } from "../../terminal/progress";
+import { type Mapper, mapperPages } from "../mapper-pages";
 import { type Reported, reportLines } from "./report";
 import { exitCodeOf, toResult } from "./result";
 
@@ -111,15 +112,21 @@ async function conclude(context: Context, server: Server, run: Calibration): Pro
   }
   const { assessment, scores } = run;
   if (!assessment || !scores) throw failed(run);
-  const mapper = run.mapperId
-    ? (await server.mapper.list.query({ pairId: run.pairId })).find((row) => row.id === run.mapperId)
-    : undefined;
+  const mapper = run.mapperId ? await mapperOf(server, run.pairId, run.mapperId) : undefined;
   const artifact = mapper ? { sha256: mapper.sha256, path: null, bytes: mapper.bytes } : null;
   const reported = reportedOf(run, assessment, scores, artifact);
   const names = { source: run.sourceModel, target: run.targetModel };
   const result = CalibrationResult.parse(toResult(names, reported, artifact));
   context.screen.answer(result, () => reportLines(context.screen, reported));
   return exitCodeOf(assessment);
+}
+
+async function mapperOf(server: Server, pairId: string, mapperId: string): Promise<Mapper | undefined> {
+  for await (const rows of mapperPages(server, pairId)) {
+    const found = rows.find(({ id }) => id === mapperId);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** A run on the server as the report takes it. */

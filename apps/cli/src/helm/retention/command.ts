@@ -92,10 +92,12 @@ function addCalibrations(helm: Command, verb: AddVerb): void {
 
 function addMappers(helm: Command, verb: AddVerb): void {
   const mapper = helm.command("mapper").description("what calibrations write, and which of them serves");
-  verb(mapper, "list", "newest first", (c, _, o) => listMappers(c, textOf(o.pair))).option(
-    "--pair <source:target>",
-    "of one pair, e.g. pilot:target",
-  );
+  verb(mapper, "list", "newest first", (c, _, o) =>
+    listMappers(c, { pair: textOf(o.pair), limit: textOf(o.limit), after: textOf(o.after) }),
+  )
+    .option("--pair <source:target>", "of one pair, e.g. pilot:target")
+    .option("--limit <n>", "how many at most, 1 to 200 (default 50)")
+    .option("--after <mapper>", "those after this one, as the list's end says");
   verb(mapper, "show <mapper>", "one mapper, by id or digest", (c, [m = ""]) => showMapper(c, m));
   verb(mapper, "activate <mapper>", "serve with it; the active one becomes INACTIVE", (c, [m = ""]) =>
     activateMapper(c, m),

@@ -1,8 +1,8 @@
 import { Failure, usage } from "../../failure";
 import type { Server } from "../../server/client";
+import { allMappers, type Mapper } from "../mapper-pages";
 
 export type Pair = Awaited<ReturnType<Server["pair"]["list"]["query"]>>[number];
-export type Mapper = Awaited<ReturnType<Server["mapper"]["list"]["query"]>>[number];
 
 /** A registered pair by its two models. Errors: Failure with the pairs there are. */
 export async function findPair(server: Server, source: string, target: string): Promise<Pair> {
@@ -28,7 +28,7 @@ export async function findPairNamed(server: Server, named: string | undefined): 
 
 /** By id, or by the beginning of the digest. Errors: Failure where none or several are meant. */
 export async function findMapper(server: Server, given: string): Promise<Mapper> {
-  const mappers = await server.mapper.list.query({});
+  const mappers = await allMappers(server);
   const found = mappers.filter(
     ({ id, sha256 }) => id === given || (given.length >= 6 && sha256.startsWith(given.toLowerCase())),
   );

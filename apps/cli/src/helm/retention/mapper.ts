@@ -1,19 +1,33 @@
 import type { Context } from "../../context";
 import { requireServer } from "../../server/client";
 import { formatBytes, table } from "../../terminal/style";
-import { findMapper, findPairNamed, type Mapper } from "./find";
+import { wholeOf } from "../given";
+import type { Mapper } from "../mapper-pages";
+import { findMapper, findPairNamed } from "./find";
 
-export async function listMappers({ config, screen }: Context, pair: string | undefined): Promise<void> {
+const MOST = 200;
+
+/** Newest first, a page at a time: the list's end says how it goes on. */
+export async function listMappers(
+  { config, screen }: Context,
+  { pair, limit, after }: { pair?: string; limit?: string; after?: string },
+): Promise<void> {
+  const most = Math.min(MOST, Math.max(1, wholeOf(limit ?? "50")));
   const server = await requireServer(config);
   const found = await findPairNamed(server, pair);
-  const mappers = await server.mapper.list.query({ pairId: found?.id });
-  screen.answer({ type: "mappers", mappers }, () => {
-    if (mappers.length === 0) return ["No mapper yet. A calibration writes one."];
-    return table(
-      ["mapper", "pair", "state", "verdict", "retention", "size", "written (UTC)", ""],
-      mappers.map(row),
-      [4, 5],
-    );
+  const cursor = after === undefined ? undefined : (await findMapper(server, after)).id;
+  const { rows, nextCursor } = await server.mapper.list.query({ pairId: found?.id, limit: most, cursor });
+  screen.answer({ type: "mappers", mappers: rows, nextCursor }, () => {
+    if (rows.length === 0)
+      return [cursor ? "There are no older ones." : "No mapper yet. A calibration writes one."];
+    return [
+      ...table(
+        ["mapper", "pair", "state", "verdict", "retention", "size", "written (UTC)", ""],
+        rows.map(row),
+        [4, 5],
+      ),
+      ...(nextCursor ? [`There are more: --after ${nextCursor}.`] : []),
+    ];
   });
 }
 

@@ -2,6 +2,7 @@ import type { Context } from "../../context";
 import { requireServer, type Server } from "../../server/client";
 import { formatBytes, printable, table, wrap } from "../../terminal/style";
 import { comparisonLines } from "../comparison";
+import type { Mapper } from "../mapper-pages";
 import { findPair, type Pair } from "./find";
 
 export async function showPair(
@@ -12,8 +13,8 @@ export async function showPair(
 ): Promise<void> {
   const server = await requireServer(config);
   const pair = await findPair(server, source, target);
-  const [mappers, { rows: runs }] = await Promise.all([
-    server.mapper.list.query({ pairId: pair.id }),
+  const [{ rows: mappers, nextCursor }, { rows: runs }] = await Promise.all([
+    server.mapper.list.query({ pairId: pair.id, limit: 25 }),
     server.calibration.list.query({ pairId: pair.id, limit: 25 }),
   ]);
   const comparisons = compare ? await compareRuns(server, pair, runs, most) : [];
@@ -27,7 +28,13 @@ export async function showPair(
             `Run ${second}`,
             ...comparisonLines(comparison),
           ])
-      : [...headLines(pair, screen.width), "", ...mapperLines(mappers), "", ...runLines(runs)],
+      : [
+          ...headLines(pair, screen.width),
+          "",
+          ...mapperLines(mappers, nextCursor !== null, pair),
+          "",
+          ...runLines(runs),
+        ],
   );
 }
 
@@ -63,7 +70,7 @@ function headLines(pair: Pair, width: number): string[] {
   ];
 }
 
-function mapperLines(mappers: Awaited<ReturnType<Server["mapper"]["list"]["query"]>>): string[] {
+function mapperLines(mappers: Mapper[], more: boolean, { source, target }: Pair): string[] {
   if (mappers.length === 0) return ["No mapper yet."];
   const rows = mappers.map((one) => [
     one.sha256.slice(0, 12),
@@ -71,7 +78,10 @@ function mapperLines(mappers: Awaited<ReturnType<Server["mapper"]["list"]["query
     one.score ? one.score.retention.value.toFixed(3) : "-",
     formatBytes(one.bytes),
   ]);
-  return table(["mapper", "state", "retention", "size"], rows, [2, 3]);
+  return [
+    ...table(["mapper", "state", "retention", "size"], rows, [2, 3]),
+    ...(more ? [`Older ones: lifeboat helm mapper list --pair ${source.id}:${target.id}`] : []),
+  ];
 }
 
 function runLines(runs: Runs): string[] {

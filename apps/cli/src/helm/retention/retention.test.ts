@@ -13,7 +13,13 @@ const mapper = (id: string, sha256: string) => ({
 const server = {
   pair: { list: { query: async () => [{ id: "p", source: { id: "pilot" }, target: { id: "target" } }] } },
   mapper: {
-    list: { query: async () => [mapper("1", "aabbccdd"), mapper("2", "aabbccee"), mapper("3", "ff00ff00")] },
+    list: {
+      // Two pages: what is looked for may stand on any.
+      query: async ({ cursor }: { cursor?: string | null }) =>
+        cursor
+          ? { rows: [mapper("3", "ff00ff00")], nextCursor: null }
+          : { rows: [mapper("1", "aabbccdd"), mapper("2", "aabbccee")], nextCursor: "2" },
+    },
   },
 } as unknown as Server;
 

@@ -66,7 +66,7 @@ describe("a mapper of another host", () => {
       verdict: "CLEARED",
       developmentOnly: true,
     });
-    const [mapper] = await control.as("viewer").mapper.list({ pairId });
+    const [mapper] = (await control.as("viewer").mapper.list({ pairId })).rows;
     expect(mapper).toMatchObject({ imported: true, developmentOnly: true, state: "INACTIVE" });
     const run = await control.as("viewer").calibration.get({ id: brought.calibrationId });
     expect(run).toMatchObject({ imported: true, state: "SUCCEEDED", startedBy: "admin@example.com" });
@@ -140,7 +140,7 @@ describe("a mapper of another host", () => {
       outcome: "fitted",
       artifact_sha256: sha256(file),
     });
-    const states = (await control.as("viewer").mapper.list({ pairId: other })).map((one) => [
+    const states = (await control.as("viewer").mapper.list({ pairId: other })).rows.map((one) => [
       one.imported,
       one.state,
     ]);
