@@ -1,7 +1,7 @@
 import type { Page, Route } from "@playwright/test";
 
 /** Who is signed in, and whether setup is open: without these a page leads elsewhere before it asks anything. */
-const KEPT = new Set(["session.me", "setup.status", "account.get"]);
+const KEPT = new Set(["session.current", "setup.status", "account.get"]);
 
 type Refusal = { status: number; code: string; message: string };
 

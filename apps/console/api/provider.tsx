@@ -7,6 +7,7 @@ import { createTRPCClient, httpBatchLink, httpLink, splitLink } from "@trpc/clie
 import { type ReactNode, useState } from "react";
 import superjson from "superjson";
 import { isWorthRetrying, problemOf } from "./errors";
+import { goToSignIn } from "./go-to-sign-in";
 import { TRPCProvider } from "./trpc";
 
 /** Questions that take their time must not hold up the others of the same moment. */
@@ -41,7 +42,7 @@ export function ApiProvider({ children }: { children: ReactNode }) {
 
 function makeQueryClient(): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({ onError: goToSignIn }),
+    queryCache: new QueryCache({ onError: endWithSession }),
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -53,10 +54,7 @@ function makeQueryClient(): QueryClient {
   });
 }
 
-/** A session that ended anywhere ends here: back to sign in, and back to this page afterwards. */
-function goToSignIn(error: unknown): void {
-  if (problemOf(error).code !== "UNAUTHENTICATED") return;
-  const { pathname, search } = window.location;
-  if (["/sign-in", "/setup", "/welcome"].includes(pathname)) return;
-  window.location.assign(`/sign-in?next=${encodeURIComponent(pathname + search)}`);
+/** A session that ended anywhere ends here. */
+function endWithSession(error: unknown): void {
+  if (problemOf(error).code === "UNAUTHENTICATED") goToSignIn();
 }

@@ -7,6 +7,7 @@ import { useBlocked } from "../session/use-session";
 import { useOpenInAddress } from "../shell/open-in-address";
 import { KillSwitch } from "./kill-switch";
 import { Stats } from "./stats";
+import { useFreshOverview } from "./use-fresh-overview";
 import { type Overview, useHelmSwitch } from "./use-helm-switch";
 
 export function SwitchCard({ overview }: { overview: Overview }) {
@@ -14,6 +15,7 @@ export function SwitchCard({ overview }: { overview: Overview }) {
   const [asking, setAsking] = useOpenInAddress("switch");
   const change = useHelmSwitch();
   const blocked = useBlocked("admin");
+  const fresh = useFreshOverview(asking);
   const { routes } = overview;
   const one = routes.length === 1;
   const route = routes.length === 0 ? "the route" : routes.map(({ name }) => name).join(", ");
@@ -52,9 +54,12 @@ export function SwitchCard({ overview }: { overview: Overview }) {
         open={asking && !blocked}
         onOpenChange={setAsking}
         title={ask ? "Turn Helm on?" : "Turn Helm off?"}
+        busy={!fresh}
         description={
           ask
-            ? overview.turningOnWouldChange
+            ? fresh
+              ? overview.turningOnWouldChange
+              : "Asking what this would change now."
             : `Requests to ${route} go to the target alone from now on. Answers that are being written are finished.`
         }
         confirm={ask ? "Turn on" : "Turn off"}

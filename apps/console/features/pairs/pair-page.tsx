@@ -81,13 +81,7 @@ function PairDetail({ pair }: { pair: Pair }) {
           development={pair.developmentOnly}
         />
       )}
-      {pair.control || !score ? null : (
-        <DriftCard
-          pairId={pair.id}
-          gate={pair.gate}
-          measure={command.drift(pair.source.id, pair.target.id)}
-        />
-      )}
+      {pair.control || !score ? null : <DriftCard pair={pair} />}
       {pair.control ? null : (
         <AccuracyCard
           pairId={pair.id}

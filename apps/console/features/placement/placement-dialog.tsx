@@ -4,15 +4,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { problemOf } from "../../api/errors";
 import { tellStored } from "../../api/tell";
-import { type Outputs, useTRPC } from "../../api/trpc";
+import { useTRPC } from "../../api/trpc";
 import { Button } from "../../ui/button";
 import { Command } from "../../ui/command";
 import { Dialog } from "../../ui/dialog";
 import { pairName } from "../pairs/pair-words";
 import { useBlocked } from "../session/use-session";
 import { command } from "../shell/commands";
-
-type Placement = Outputs["pair"]["placement"];
+import type { Placement } from "./placement-words";
 
 export function PlacePair({ placement }: { placement: Placement }) {
   const [open, setOpen] = useState(false);

@@ -2,20 +2,12 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { QueryView } from "../../api/query-view";
-import { type Outputs, useTRPC } from "../../api/trpc";
+import { useTRPC } from "../../api/trpc";
 import { Empty } from "../../ui/states";
 import { pairName } from "../pairs/pair-words";
 import { command } from "../shell/commands";
 import { PlacePair } from "./placement-dialog";
-
-type Placement = Outputs["pair"]["placement"];
-
-/** "on every node", "on n1 and n2". */
-export function placementWords({ placed, developmentOnly, nodes }: Placement): string {
-  if (!placed) return developmentOnly ? "every development node" : "every node";
-  const here = nodes.filter((node) => node.here).map(({ name }) => name);
-  return here.length === 0 ? "no node" : here.join(", ");
-}
+import { onNodeWords, placementWords, refusalWords } from "./placement-words";
 
 /** Every pair, and whether it may be used on this node. */
 export function PlacementList({ nodeId }: { nodeId: string }) {
@@ -44,15 +36,11 @@ function PlacementRow({ pairId, nodeId }: { pairId: string; nodeId: string }) {
   const trpc = useTRPC();
   const placement = useQuery(trpc.pair.placement.queryOptions({ id: pairId }));
   if (!placement.data) return null;
-  const here = placement.data.nodes.find(({ id }) => id === nodeId);
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 py-2">
       <span>
         <span className="font-medium">{pairName(placement.data.name)}</span>{" "}
-        <span className="text-ink-soft">
-          {here?.here ? "may be used here" : (here?.refusedBecause ?? "is not placed here")}; it is on{" "}
-          {placementWords(placement.data)}
-        </span>
+        <span className="text-ink-soft">{onNodeWords(placement.data, nodeId)}</span>
       </span>
       <PlacePair placement={placement.data} />
     </li>
@@ -68,7 +56,11 @@ export function PlacementOfPair({ pairId }: { pairId: string }) {
       {(data) => (
         <div className="flex flex-wrap items-center justify-between gap-3">
           <p>
-            This pair may be used on <span className="font-medium">{placementWords(data)}</span>.
+            This pair {data.refusal ? "is placed" : "may be used"} on{" "}
+            <span className="font-medium">{placementWords(data)}</span>.
+            {data.refusal ? (
+              <span className="text-ink-soft"> It is not used: {refusalWords(data)}.</span>
+            ) : null}
             {data.developmentOnly ? (
               <span className="text-ink-soft"> It is kept to development nodes.</span>
             ) : null}

@@ -2,6 +2,10 @@ import { Table, Td, Th, Tr } from "../../ui/table";
 import { pairName } from "../pairs/pair-words";
 import type { Difference } from "./snapshot-words";
 
+function absence({ kind, field }: Difference): string {
+  return kind === "route" && field === "existence" ? "not there: its callers get 404" : "not there";
+}
+
 /** What two contents say differently, a line each: where, what, before and after. */
 export function Differences({
   rows,
@@ -36,7 +40,7 @@ export function Differences({
           </Td>
           <Td label="What">{row.field === "existence" ? "the whole of it" : row.field}</Td>
           <Td label={before}>{row.before ?? <span className="text-ink-soft">not there</span>}</Td>
-          <Td label={after}>{row.after ?? <span className="text-ink-soft">not there</span>}</Td>
+          <Td label={after}>{row.after ?? <span className="text-ink-soft">{absence(row)}</span>}</Td>
         </Tr>
       ))}
     </Table>

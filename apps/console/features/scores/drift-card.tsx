@@ -6,7 +6,9 @@ import { Card } from "../../ui/card";
 import { ChartFrame, FigureTable } from "../../ui/chart-frame";
 import { Command } from "../../ui/command";
 import { count, share } from "../../ui/numbers";
+import type { Pair } from "../pairs/pair-words";
 import { TimeAgo } from "../preferences/time";
+import { driftStep } from "./drift-words";
 import { type ChartLine, LineChart } from "./line-chart";
 
 type Row = { turn: number; direction: "up" | "down"; new: number; all: number | null; n: number };
@@ -18,8 +20,9 @@ const LINES: (ChartLine<Row> & { key: Key })[] = [
 ];
 
 /** Drift: what a conversation keeps while pilot and target answer by turns. Drawn where it was measured and recorded. */
-export function DriftCard({ pairId, gate, measure }: { pairId: string; gate: number; measure?: string }) {
+export function DriftCard({ pair: measured }: { pair: Pair }) {
   const trpc = useTRPC();
+  const { id: pairId, gate, reverseId } = measured;
   const found = useQuery(trpc.drift.list.queryOptions({ pairId, limit: 1 }));
   const [latest] = found.data ?? [];
   if (!found.data) return null;
@@ -29,7 +32,7 @@ export function DriftCard({ pairId, gate, measure }: { pairId: string; gate: num
         title="Drift"
         hint="What a conversation keeps while pilot and target answer by turns and its cache goes with every turn. Not measured for this pair: it takes a mapper of each direction."
       >
-        {measure ? <Command text={measure} /> : null}
+        <HowToMeasure pair={measured} reverseId={reverseId} />
       </Card>
     );
   }
@@ -82,6 +85,16 @@ export function DriftCard({ pairId, gate, measure }: { pairId: string; gate: num
       }
     />
   );
+}
+
+function HowToMeasure({ pair, reverseId }: { pair: Pair; reverseId: string | null }) {
+  const trpc = useTRPC();
+  const reverse = useQuery(
+    trpc.pair.get.queryOptions({ id: reverseId ?? "" }, { enabled: reverseId !== null }),
+  );
+  const step = driftStep(pair, reverseId === null ? null : reverse.data);
+  if (step === null) return null;
+  return "command" in step ? <Command text={step.command} /> : <p>{step.missing}</p>;
 }
 
 /** A tenth below what is lowest, the gate included. */

@@ -6,9 +6,10 @@ import { useTRPC } from "../../api/trpc";
 
 const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 
+/** Its data is null for who is not signed in: the shell then leads to the sign-in. */
 export function useSession() {
   const trpc = useTRPC();
-  return useQuery(trpc.session.me.queryOptions(undefined, { staleTime: 60_000 }));
+  return useQuery(trpc.session.current.queryOptions(undefined, { staleTime: 60_000 }));
 }
 
 /** null when the person may; otherwise the reason to show beside what is out of reach. The server decides for itself. */

@@ -35,13 +35,17 @@ export const command = {
   compare: (first: string, ...others: string[]) => helm("calibration compare", first, ...others),
   pair: (source: string, target: string) => helm("pair show", source, target),
   mappers: (source: string, target: string) => helm(`mapper list --pair ${source}:${target}`),
-  drift: (source: string, target: string) =>
+  drift: (source: string, target: string, sha256: string, reverseSha256: string) =>
     helm(
       "drift --source-model",
       source,
       "--target-model",
       target,
-      "--mapper SHA256 --reverse-mapper SHA256 --record",
+      "--mapper",
+      sha256,
+      "--reverse-mapper",
+      reverseSha256,
+      "--record",
     ),
   judge: (sha256: string) => helm("judge show", sha256.slice(0, 12), "--escalation-rate 0.2"),
   fitJudge: (source: string, target: string, development: boolean) =>

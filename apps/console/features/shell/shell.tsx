@@ -3,6 +3,7 @@
 import { usePathname } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
 import { problemOf } from "../../api/errors";
+import { goToSignIn } from "../../api/go-to-sign-in";
 import { Failed, Loading } from "../../ui/states";
 import { useSession } from "../session/use-session";
 import { DevelopmentBanner } from "./development-banner";
@@ -14,6 +15,10 @@ import { TopBar } from "./top-bar";
 export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
   const pathname = usePathname();
+  const signedOut = session.data === null;
+  useEffect(() => {
+    if (signedOut) goToSignIn();
+  }, [signedOut]);
   const [drawer, setDrawer] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: every change of page closes the drawer
   useEffect(() => setDrawer(false), [pathname]);
@@ -36,7 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
             tabIndex={-1}
             className="mx-auto w-full max-w-[84rem] flex-1 space-y-4 px-3 py-4 outline-none sm:px-6 sm:py-6"
           >
-            {session.isSuccess ? (
+            {session.data ? (
               <>
                 <DevelopmentBanner />
                 {children}

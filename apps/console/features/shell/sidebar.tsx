@@ -108,7 +108,7 @@ function Navigation() {
 
 function useCounts(): (which: NonNullable<NavigationItem["count"]>) => string | null {
   const trpc = useTRPC();
-  const signedIn = useSession().isSuccess;
+  const signedIn = Boolean(useSession().data);
   const overview = useQuery(trpc.overview.helm.queryOptions(undefined, { enabled: signedIn })).data;
   const pairs = useQuery(trpc.pair.list.queryOptions(undefined, { enabled: signedIn })).data;
   return (which) => {

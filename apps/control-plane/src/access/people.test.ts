@@ -63,6 +63,9 @@ describe("sessions", () => {
     const byToken = await control.request("GET", "/trpc/session.me", { bearer: token });
     expect(byToken.status).toBe(200);
     expect((await control.request("GET", "/trpc/session.me")).status).toBe(401);
+    // A console that opens asks who it is for: nobody is an answer.
+    const nobody = await control.request("GET", "/trpc/session.current");
+    expect([nobody.status, nobody.json]).toEqual([200, { result: { data: { json: null } } }]);
     // The command line's way out: the token alone, no cookie and no origin.
     const out = await control.request("POST", "/api/auth/sign-out", { bearer: token, json: {} });
     expect(out.status).toBe(200);

@@ -7,6 +7,7 @@ export type Scope = "public" | Role;
 export const SCOPES: Record<string, Scope> = {
   "setup.status": "public",
   "setup.createAdministrator": "public",
+  "session.current": "public",
   "session.me": "viewer",
   "account.get": "viewer",
   "account.sessions": "viewer",

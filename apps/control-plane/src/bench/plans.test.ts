@@ -33,7 +33,9 @@ it("knows every query that a page asks, so that a new one is measured too", () =
 
 it("asks them in a way that the pages may", () => {
   expect(measured.flatMap(({ path, errors }) => errors.map((error) => `${path} ${error}`))).toEqual([]);
-  expect(measured.filter(({ plans }) => plans.length === 0).map(({ path }) => path)).toEqual(["session.me"]);
+  expect(measured.filter(({ plans }) => plans.length === 0).map(({ path }) => path)).toEqual([
+    "session.current",
+  ]);
 });
 
 describe.each(Object.keys(QUERIES))("%s", (path) => {

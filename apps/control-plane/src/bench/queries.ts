@@ -14,6 +14,7 @@ export interface Known {
   audit: string[];
   traces: string[];
   judges: string[];
+  mappers: string[];
   questions: string[];
   generations: number[];
 }
@@ -53,6 +54,7 @@ export async function readKnown(db: Db): Promise<Known> {
       await db.$queryRaw<{ id: string }[]>`SELECT id FROM audit_entry ORDER BY md5(id::text) LIMIT 20`,
     ),
     questions: ids(await db.playgroundRun.findMany({ select: id, orderBy: { createdAt: "desc" }, take: 1 })),
+    mappers: ids(await db.$queryRaw`SELECT id FROM mapper ORDER BY md5(id::text) LIMIT 8`),
     judges: ids(await db.judgeTable.findMany({ select: id, take: 20 })),
     traces: ids(await db.$queryRaw`SELECT id FROM request_trace ORDER BY md5(id) LIMIT 20`),
     generations: (await db.routingSnapshot.findMany({ select: { generation: true }, take: 20 })).map(
@@ -80,7 +82,7 @@ const byId = (ids: string[]) => ids.map((id) => ({ id }));
  */
 export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "setup.status": nothing,
-  "session.me": nothing,
+  "session.current": nothing,
   "account.get": nothing,
   "account.sessions": nothing,
   "token.list": nothing,
@@ -126,7 +128,13 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
   "calibration.events": ({ runs }) => runs.map((id) => ({ id, afterSeq: 0, limit: 1000 })),
   "calibration.compare": ({ ofBusyPair }) =>
     ofBusyPair.slice(1).map((second) => ({ first: ofBusyPair[0], second })),
-  "mapper.list": ({ pairs }) => [undefined, ...pairs.map((pairId) => ({ pairId }))],
+  "mapper.list": ({ pairs, mappers }) => [
+    undefined,
+    { limit: 200 },
+    ...mappers.map((cursor) => ({ cursor })),
+    ...pairs.map((pairId) => ({ pairId, limit: 20 })),
+    { pairId: pairs[0], limit: 20, cursor: mappers[0] },
+  ],
   "judge.list": ({ pairs }) => [{}, ...pairs.slice(0, 6).map((pairId) => ({ pairId }))],
   "judge.get": ({ judges }) => byId(judges),
   "judge.threshold": ({ judges }) => judges.map((id) => ({ id, by: { escalation_rate: 0.2 } })),

@@ -1,10 +1,11 @@
-import { type AuditVerb, HelmError } from "@helm/contracts";
+import { type AuditVerb, FallbackReason, HelmError } from "@helm/contracts";
 import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
 import { databaseNow } from "../database-clock";
 import { isConnected } from "../host/list";
+import { refusalOf } from "../snapshot/compile-routing";
 
 export const PlacementInput = z.object({ id: z.uuid() });
 export const PlacementOut = z.object({
@@ -14,13 +15,15 @@ export const PlacementOut = z.object({
   /** False: the pair is on every node. */
   placed: z.boolean(),
   developmentOnly: z.boolean(),
+  /** Why no node uses the pair now, wherever it is placed; null: its nodes may. */
+  refusal: FallbackReason.nullable(),
   nodes: z.array(
     z.object({
       id: z.uuid(),
       name: z.string(),
       connected: z.boolean(),
       development: z.boolean(),
-      /** The pair may be used here now. */
+      /** The pair is on this node; whether it is used is told by `refusal`. */
       here: z.boolean(),
       /** Why it may not be placed here; null: it may. */
       refusedBecause: z.string().nullable(),
@@ -117,6 +120,7 @@ async function placementOf(ctx: Context, pair: Pair): Promise<z.infer<typeof Pla
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
   const now = await databaseNow(ctx.db);
+  const { requireBeatsPilot } = await ctx.db.setting.findUniqueOrThrow({ where: { id: 1 } });
   const developmentOnly = pair.control || pair.mappers.some((mapper) => mapper.developmentOnly);
   const placed = pair.placements.length > 0;
   const on = new Set(pair.placements.map(({ nodeId }) => nodeId));
@@ -127,6 +131,7 @@ async function placementOf(ctx: Context, pair: Pair): Promise<z.infer<typeof Pla
     revision: pair.revision,
     placed,
     developmentOnly,
+    refusal: refusalOf(pair.status, pair.mappers[0] ?? null, pair.control, requireBeatsPilot),
     nodes: hosts.map((host) => {
       const development = host.hardware === "none" && host.device === "cpu";
       const may = development || !developmentOnly;

@@ -122,9 +122,15 @@ function difference(
     before === null
       ? `${subject.name} is new: ${after}`
       : after === null
-        ? `${subject.name} is gone: ${before}`
+        ? goneWords(subject, before)
         : `${subject.name}, ${field}: ${before} becomes ${after}`;
   return { ...subject, field, before, after, sentence };
+}
+
+/** A route's name is nothing else: without it the gateway knows no such model. */
+function goneWords({ kind, name, id }: Subject, before: string): string {
+  const callers = kind === "route" ? ` Callers that ask for ${id} get 404 model_not_found from then on.` : "";
+  return `${name} is gone: ${before}.${callers}`;
 }
 
 function describe(words: Record<string, string>): string {

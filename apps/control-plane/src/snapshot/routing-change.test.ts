@@ -37,7 +37,9 @@ afterAll(() => control.stop());
 async function calibrate(): Promise<string> {
   const { id } = await admin().calibration.start({ pairId, device: "cpu" });
   await worker.run(randomBytes(64), { share: 1 });
-  const mapper = (await viewer().mapper.list({ pairId })).find(({ calibrationId }) => calibrationId === id);
+  const mapper = (await viewer().mapper.list({ pairId })).rows.find(
+    ({ calibrationId }) => calibrationId === id,
+  );
   return mapper?.id ?? "";
 }
 
@@ -59,6 +61,11 @@ describe("placement", () => {
     expect((await pairNow())?.nodes).toEqual([production.id]);
     await admin().pair.unplace({ id: pairId, revision: after.revision });
     expect((await pairNow())?.nodes).toBeNull();
+  });
+
+  it("tells beside it why no node uses the pair, by the verdict that the nodes are told", async () => {
+    expect((await pairNow())?.refusal).toBe("NOT_CALIBRATED");
+    expect(await placement()).toMatchObject({ refusal: "NOT_CALIBRATED", nodes: [{ here: true }, {}] });
   });
 
   it("tells the second of two people what the first one stored", async () => {
@@ -129,6 +136,24 @@ describe("a generation", () => {
     const first = await viewer().snapshot.diff({ from: 1, to: generation });
     expect(first.differences.some(({ kind, before }) => kind === "pair" && before === null)).toBe(true);
     expect((await viewer().snapshot.diff({ from: generation, to: null })).differences).toEqual([]);
+  });
+
+  it("that has a route less says what its callers get from then on", async () => {
+    const { generation: without } = await newest();
+    await admin().route.create({
+      name: "short-lived",
+      pairId,
+      judge: { meanLogprob: -1, minLogprob: -5 },
+    });
+    const { generation } = await newest();
+    const back = await viewer().snapshot.diff({ from: generation, to: without });
+    expect(back.differences.map(({ sentence }) => sentence)).toEqual([
+      expect.stringMatching(
+        /^Route short-lived is gone: .*\. Callers that ask for short-lived get 404 model_not_found from then on\.$/,
+      ),
+    ]);
+    const { revision: at } = (await viewer().route.list()).find(({ name }) => name === "short-lived") ?? {};
+    await admin().route.remove({ name: "short-lived", revision: at ?? 0 });
   });
 
   it("gets a number of its own from each of many who publish at once", async () => {
@@ -202,7 +227,7 @@ describe("a rollback", () => {
   });
 
   it("keeps out what happens by itself, such as a mapper that becomes active after a run", async () => {
-    const mapper = (await viewer().mapper.list({ pairId })).find(({ state }) => state === "ACTIVE");
+    const mapper = (await viewer().mapper.list({ pairId })).rows.find(({ state }) => state === "ACTIVE");
     const { generation } = await newest();
     await joinNode(control, "dev-late");
     expect((await newest()).generation).toBe(generation);
@@ -249,7 +274,7 @@ describe("a rollback", () => {
 
   it("is refused where old content may no longer be used, with every cause", async () => {
     const { generation } = await newest();
-    const active = (await viewer().mapper.list({ pairId })).find(({ state }) => state === "ACTIVE");
+    const active = (await viewer().mapper.list({ pairId })).rows.find(({ state }) => state === "ACTIVE");
     await admin().mapper.retire({ id: active?.id ?? "" });
     await control.db.model.update({ where: { name: "target" }, data: { weightsSha256: "f".repeat(64) } });
     const now = (await newest()).generation;
@@ -274,12 +299,13 @@ describe("a rollback", () => {
     const second = await calibrate();
     await admin().mapper.activate({ id: second });
     await admin().snapshot.rollback({ generation: old, newest: (await newest()).generation });
-    const sha = (await viewer().mapper.list({ pairId })).find(({ id }) => id === first)?.sha256;
+    const sha = (await viewer().mapper.list({ pairId })).rows.find(({ id }) => id === first)?.sha256;
     expect((await pairNow())?.mapper_sha256).toBe(sha);
     await admin().mapper.retire({ id: first });
     expect(await pairNow()).toMatchObject({ mapper_sha256: null, refusal: "NOT_CALIBRATED" });
     await admin().snapshot.release({ held: old });
-    expect((await pairNow())?.mapper_sha256).not.toBeNull();
+    expect(await pairNow()).toMatchObject({ mapper_sha256: expect.any(String), refusal: null });
+    expect((await viewer().pair.placement({ id: pairId })).refusal).toBeNull();
   });
 });
 

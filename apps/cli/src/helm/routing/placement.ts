@@ -1,3 +1,4 @@
+import { FALLBACK_REASONS } from "@helm/contracts";
 import type { Context } from "../../context";
 import { Failure } from "../../failure";
 import { requireServer, type Server } from "../../server/client";
@@ -40,7 +41,10 @@ type Placement = Awaited<ReturnType<typeof findPlacement>>;
 
 function tell({ screen }: Context, placement: Placement): void {
   screen.answer({ type: "placement", ...placement }, () => [
-    `${placement.name} may be used on ${where(placement)} (revision ${placement.revision}).`,
+    `${placement.name} ${placement.refusal ? "is placed" : "may be used"} on ${where(placement)} (revision ${placement.revision}).`,
+    ...(placement.refusal
+      ? [`It is not used: ${placement.refusal}, ${FALLBACK_REASONS[placement.refusal]}.`]
+      : []),
   ]);
 }
 

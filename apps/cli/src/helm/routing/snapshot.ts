@@ -96,7 +96,10 @@ export async function rollbackSnapshot(
   const server = await requireServer(context.config);
   const { generation: newest } = await server.snapshot.state.query();
   const note = options.note ? { note: options.note } : {};
-  const rolled = await server.snapshot.rollback.mutate({ generation: numberOf(given), newest, ...note });
+  const generation = numberOf(given);
+  const { differences } = await server.snapshot.diff.query({ from: newest, to: generation });
+  const rolled = await server.snapshot.rollback.mutate({ generation, newest, ...note });
+  for (const { sentence } of differences) context.screen.note(sentence);
   return tellPublished(
     context,
     server,
