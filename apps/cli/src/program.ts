@@ -117,6 +117,11 @@ function addCalibrate(helm: Command, verb: AddVerb): void {
     .option("--gate <share>", "retention that must be reached, local runs only (default 0.90)")
     .option("--out <folder>", "where the mapper is written, local runs only")
     .option("--local", "run on this host also where a server is configured")
+    .option(
+      "--drain",
+      "with a server: park the nodes on the worker's machine first, for their memory; they come back when the run ends",
+    )
+    .option("--accept-no-serving", "with --drain: also where that leaves a route without a node that serves")
     .option("--no-wait", "with a server: exit as soon as the run is queued")
     .option(
       "--sequences <n>",

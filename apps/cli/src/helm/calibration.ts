@@ -11,6 +11,7 @@ import { comparisonLines } from "./comparison";
 import { findPair, findPairNamed } from "./retention/find";
 
 const POLL_MS = 1_000;
+const ROOM_WORDS = { beside: "beside the engines", drain: "after a drain" };
 
 type Raw = Record<string, string | boolean | undefined>;
 
@@ -53,7 +54,7 @@ export async function showCalibration(context: Context, id: string, wait: boolea
   if (wait) return followCalibration(context, server, id);
   const run = await server.calibration.get.query({ id });
   context.screen.answer({ type: "calibration", calibration: run }, () => {
-    const head = `${run.pairName}  ${run.state}  ${run.state === "RUNNING" ? `${run.stage ?? "starting"} ${Math.floor(run.percent)} %  ` : ""}method ${run.method}, k ${run.k}, device ${run.device}, corpus ${run.corpus}`;
+    const head = `${run.pairName}  ${run.state}  ${run.state === "RUNNING" ? `${run.stage ?? "starting"} ${Math.floor(run.percent)} %  ` : ""}method ${run.method}, k ${run.k}, device ${run.device}, corpus ${run.corpus}, ${ROOM_WORDS[run.room]}`;
     const why = run.error
       ? [`${run.error.code}: ${run.error.message}`]
       : run.waitingReason
@@ -84,8 +85,9 @@ export async function compareCalibrations({ config, screen }: Context, ids: stri
 export async function startCalibration(context: Context, options: CalibrateOptions): Promise<number> {
   const server = await requireServer(context.config);
   const pair = await findPair(server, options.sourceModel, options.targetModel);
-  const { corpus, k, device, method } = options;
-  const started = { pairId: pair.id, corpus, k, device, method, options: options.options };
+  const { corpus, k, device, method, room, acceptNoServing } = options;
+  const asked = { corpus, k, device, method, room, acceptNoServing, options: options.options };
+  const started = { pairId: pair.id, ...asked };
   const { id } = await server.calibration.start.mutate(started);
   return queued(context, server, id, options.wait);
 }

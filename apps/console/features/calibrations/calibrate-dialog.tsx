@@ -1,6 +1,6 @@
 "use client";
 
-import { type CalibrationOptions, METHODS, MethodChoice } from "@helm/contracts";
+import { type CalibrationOptions, type CalibrationRoom, METHODS, MethodChoice } from "@helm/contracts";
 import { zodResolver } from "@hookform/resolvers/zod";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
@@ -15,6 +15,8 @@ import { useOpenInAddress } from "../shell/open-in-address";
 import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
 import { corpusHint } from "./corpus-hint";
 import { pageWords } from "./failure-words";
+import { RoomChoice } from "./room-choice";
+import { unservedRoutes } from "./room-words";
 import { useStartCalibration } from "./use-start-calibration";
 
 type Device = "auto" | "cuda" | "rocm" | "cpu";
@@ -24,6 +26,7 @@ export type Defaults = {
   k?: number;
   corpus?: string;
   device?: Device;
+  room?: CalibrationRoom;
   options?: CalibrationOptions;
 };
 
@@ -102,17 +105,30 @@ function Questions({
       k: defaults?.k ?? 4,
       corpus: defaults?.corpus ?? "bundled",
       device: defaults?.device ?? devices[0] ?? ("auto" as Device),
+      room: defaults?.room ?? ("beside" as CalibrationRoom),
+      acceptNoServing: false,
       ...askedOf(defaults?.options),
     },
     // The workers' answer may come after the form is drawn; what the person chose stays.
     values: undefined,
   });
-  const submit = form.handleSubmit(async ({ method, k, corpus, device: wanted, ...rest }) => {
-    const device = devices.includes(wanted) ? wanted : (devices[0] ?? wanted);
-    const options = optionsOf(rest);
-    // The run's page follows: closing this dialog first would change the address under the way there.
-    await start.mutateAsync({ pairId, method, k, corpus, device, options }).catch(() => undefined);
-  });
+  const offered = (wanted: Device) => (devices.includes(wanted) ? wanted : (devices[0] ?? wanted));
+  const room = form.watch("room");
+  const device = offered(form.watch("device"));
+  const reach = useQuery(
+    trpc.calibration.drainReach.queryOptions({ pairId, device }, { enabled: room === "drain" }),
+  );
+  const unserved = room === "drain" && reach.data ? unservedRoutes(reach.data) : [];
+  const submit = form.handleSubmit(
+    async ({ method, k, corpus, device: wanted, acceptNoServing, ...rest }) => {
+      const device = offered(wanted);
+      const options = optionsOf(rest);
+      // The run's page follows: closing this dialog first would change the address under the way there.
+      await start
+        .mutateAsync({ pairId, method, k, corpus, device, room: rest.room, acceptNoServing, options })
+        .catch(() => undefined);
+    },
+  );
   const { errors } = form.formState;
   const { sequences, seq_len: seqLen, seed } = defaults?.options ?? {};
   const more =
@@ -233,6 +249,13 @@ function Questions({
           </p>
         </div>
       </div>
+      <RoomChoice
+        id={`${pairId}-room`}
+        room={room}
+        field={form.register("room")}
+        accept={form.register("acceptNoServing")}
+        reach={reach.data ?? null}
+      />
       {workers && connected.length === 0 ? (
         <p className="rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
           No worker is connected: the run will wait in the queue until one is.
@@ -249,7 +272,13 @@ function Questions({
           type="submit"
           kind="primary"
           busy={start.isPending || start.isSuccess}
-          blockedBecause={asked.isPending ? "The workers are asked which devices they have." : null}
+          blockedBecause={
+            asked.isPending
+              ? "The workers are asked which devices they have."
+              : unserved.length > 0 && !form.watch("acceptNoServing")
+                ? `Say first that no node is to serve ${unserved.join(" and ")} meanwhile.`
+                : null
+          }
         >
           Start the calibration
         </Button>

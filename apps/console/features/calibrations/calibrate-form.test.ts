@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
 
-const given = { method: "default", k: 4, corpus: "bundled", device: "cpu", ...askedOf() };
+const given = {
+  method: "default",
+  k: 4,
+  corpus: "bundled",
+  device: "cpu",
+  room: "beside",
+  acceptNoServing: false,
+  ...askedOf(),
+};
 
 describe("the calibrate dialog", () => {
   it.each(["bundled", " bundled ", "own/traffic.parquet", "fineweb-edu", "hub:owner/name/config@main"])(

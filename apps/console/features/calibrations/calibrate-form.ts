@@ -1,5 +1,6 @@
 import {
   type CalibrationOptions,
+  CalibrationRoom,
   CorpusColumn,
   CorpusName,
   LONGEST_SEQ_LEN,
@@ -31,6 +32,8 @@ export const CalibrateForm = z.object({
   seqLen: whole(1, LONGEST_SEQ_LEN),
   seed: whole(0),
   long: z.boolean(),
+  room: CalibrationRoom,
+  acceptNoServing: z.boolean(),
 });
 export type CalibrateForm = z.infer<typeof CalibrateForm>;
 

@@ -21,6 +21,8 @@ export function nextStep(error: Failure | null): string | null {
   if (error === null) return null;
   if (!mayRetryHelp(error))
     return "The same run would end the same way. Clone it with edits: what was asked for has to change.";
+  if (error.code === "DRAIN_TIMEOUT")
+    return "Look on the page Nodes and workers at what runs there, then retry; or clone the run beside the engines.";
   if (error.exitCode === ExitCode.resources) return "Make room, or ask for less, then retry.";
   return null;
 }
@@ -34,6 +36,7 @@ const FIELDS: Record<string, string> = {
   "--sequences": "the field Sequences",
   "--seq-len": "the field Sequence length",
   "--seed": "the field Seed",
+  "--accept-no-serving": "the box below the choice of room",
   "--long": "the box for 32 times the fitted length",
 };
 

@@ -1,6 +1,7 @@
 import { METHODS, type MethodName, optionFlags } from "@helm/contracts";
 import { Card, Facts } from "../../ui/card";
 import { TimeAgo } from "../preferences/time";
+import { ROOM_WORDS } from "./room-words";
 import type { Run } from "./use-run-feed";
 
 export function RunFacts({ run }: { run: Run }) {
@@ -16,6 +17,13 @@ export function RunFacts({ run }: { run: Run }) {
             run.developmentOnly
               ? `${run.device} (development: its mapper serves on development nodes only)`
               : run.device,
+          ],
+          [
+            "Room",
+            <span key="room">
+              {ROOM_WORDS[run.room].name}
+              <span className="block text-[0.8125rem] text-ink-soft">{ROOM_WORDS[run.room].sentence}</span>
+            </span>,
           ],
           ["Queued", <TimeAgo key="q" at={run.createdAt} />],
           ["Started", <TimeAgo key="s" at={run.startedAt} none="not yet" />],

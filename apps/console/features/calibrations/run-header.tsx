@@ -73,6 +73,7 @@ export function RunHeader({
                 k: run.k,
                 corpus: run.corpus,
                 device: run.device,
+                room: run.room,
                 options: run.options,
               }}
             />

@@ -25,6 +25,7 @@ export function NodeCard({ node }: { node: Node }) {
         <NodeOrders node={node} />
       </div>
       <NodeTroubles node={node} />
+      <ParkedFor runs={node.orders.parkedFor} drained={node.orders.drain} />
       <div className="mt-3 grid gap-x-8 lg:grid-cols-2">
         <Facts
           rows={[
@@ -60,6 +61,28 @@ export function NodeCard({ node }: { node: Node }) {
         Everything about {node.name}
       </Link>
     </li>
+  );
+}
+
+/** The calibrations that have its memory, and what becomes of it when they end. */
+export function ParkedFor({ runs, drained }: { runs: string[]; drained: boolean }) {
+  if (runs.length === 0) return null;
+  return (
+    <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
+      Parked for{" "}
+      {runs.map((id, at) => (
+        <span key={id}>
+          {at > 0 ? " and " : null}
+          <Link href={`/calibrations/${id}`} className="font-medium underline underline-offset-4">
+            {runs.length > 1 ? `calibration ${at + 1}` : "a calibration"}
+          </Link>
+        </span>
+      ))}
+      .{" "}
+      {drained
+        ? "It stays drained when that ends: somebody drained it."
+        : "It comes back by its canary when that ends."}
+    </p>
   );
 }
 

@@ -44,6 +44,10 @@ export function NodeOrders({ node }: { node: Node }) {
       ...settle,
     }),
   );
+  const parked =
+    node.orders.parkedFor.length > 0
+      ? "It is parked for a calibration and comes back when that ends. Cancel the calibration to have it back now."
+      : null;
   const running = node.readiness?.serving?.running ?? 0;
   return (
     <div className="flex flex-wrap gap-2">
@@ -51,7 +55,7 @@ export function NodeOrders({ node }: { node: Node }) {
         <Button
           size="small"
           kind="primary"
-          blockedBecause={operator}
+          blockedBecause={operator ?? parked}
           busy={undrain.isPending}
           onClick={() => undrain.mutate({ id: node.id })}
         >
@@ -65,7 +69,9 @@ export function NodeOrders({ node }: { node: Node }) {
       <Button
         size="small"
         blockedBecause={
-          operator ?? (node.orders.drain ? "A drained node runs its canary when it comes back." : null)
+          operator ??
+          parked ??
+          (node.orders.drain ? "A drained node runs its canary when it comes back." : null)
         }
         busy={canary.isPending}
         onClick={() => canary.mutate({ id: node.id })}

@@ -17,7 +17,7 @@ import { useNameLeaf } from "../shell/leaf";
 import { Terminal } from "../shell/terminal-card";
 import { Hardware } from "./host-words";
 import { MemoryTable } from "./memory-card";
-import { Generation, NodeTroubles } from "./node-card";
+import { Generation, NodeTroubles, ParkedFor } from "./node-card";
 import { NodeOrders } from "./node-orders";
 import type { Node } from "./node-words";
 import { ReadinessList } from "./readiness-list";
@@ -74,6 +74,7 @@ function NodeDetail({ node }: { node: Node }) {
         actions={node.revokedAt ? undefined : <NodeOrders node={node} />}
       />
       <NodeTroubles node={node} />
+      <ParkedFor runs={orders.parkedFor} drained={orders.drain} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <Card title="Configuration" hint="What it was told, what it confirmed and what it serves by.">
           <Facts
@@ -86,8 +87,13 @@ function NodeDetail({ node }: { node: Node }) {
                   "none yet"
                 ) : (
                   <span key="o">
-                    {orders.drain ? "drain" : "serve"}, by {orders.by ?? "nobody"}{" "}
-                    <TimeAgo at={orders.at} none="" />; order {orders.revision}
+                    {orders.parkedFor.length > 0 ? "park; " : ""}
+                    {orders.by ? (
+                      <>
+                        {orders.drain ? "drain" : "serve"}, by {orders.by} <TimeAgo at={orders.at} none="" />;{" "}
+                      </>
+                    ) : null}
+                    order {orders.revision}
                     {serving && serving.orders_revision < orders.revision
                       ? ", not taken up yet"
                       : ", taken up"}

@@ -19,6 +19,7 @@ export const command = {
       k?: number;
       method?: string;
       device?: string;
+      room?: string;
       options?: CalibrationOptions;
     } = {},
   ) =>
@@ -30,6 +31,7 @@ export const command = {
       `--corpus ${asked.corpus ?? "bundled"} --k ${asked.k ?? 4}`,
       ...(asked.method && asked.method !== "default" ? [`--method ${asked.method}`] : []),
       ...(asked.device ? [`--device ${asked.device}`] : []),
+      ...(asked.room === "drain" ? ["--drain"] : []),
       ...optionFlags(options),
     ),
   compare: (first: string, ...others: string[]) => helm("calibration compare", first, ...others),

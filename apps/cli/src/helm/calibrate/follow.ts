@@ -50,15 +50,15 @@ export async function followCalibration(context: Context, server: Server, id: st
           view.stop();
           return conclude(context, server, run);
         }
-        if (run.state === "RUNNING")
+        const news = run.waitingReason !== null && run.waitingReason !== waiting;
+        if (run.state === "RUNNING" && !run.waitingReason)
           view.update({
             stage: run.stage ?? "starting",
             percent: run.percent,
             rate: run.rate,
             unit: run.unit,
           });
-        else if (run.waitingReason && run.waitingReason !== waiting)
-          view.say(`${run.state}: ${run.waitingReason}`);
+        else if (news) view.say(`${run.state}: ${run.waitingReason}`);
         waiting = run.waitingReason ?? "";
       } catch (error) {
         if (!isAbsence(error) || Date.now() - heard > PATIENCE_MS) throw error;

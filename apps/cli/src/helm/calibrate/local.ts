@@ -42,6 +42,10 @@ interface Collected {
 /** Calibrates on this host: the same job and the same verdict as through a server. Returns the exit code. */
 export async function calibrateLocally(context: Context, options: CalibrateOptions): Promise<number> {
   const { config } = context;
+  if (options.room === "drain")
+    throw usage(
+      "--drain holds for a run on a server, which knows the nodes. Leave it out, or sign in with lifeboat login.",
+    );
   const python = locatePython(config.python);
   const [source, target] = await Promise.all([
     locateModel(options.sourceModel, config),

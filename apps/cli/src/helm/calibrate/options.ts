@@ -1,5 +1,6 @@
 import {
   type CalibrationOptions,
+  type CalibrationRoom,
   CorpusColumn,
   DEFAULT_GATE,
   LONGEST_SEQ_LEN,
@@ -19,6 +20,9 @@ export interface CalibrateOptions {
   out: string | undefined;
   local: boolean;
   wait: boolean;
+  /** Beside the engines of the worker's machine, or after its nodes were drained; on a server. */
+  room: CalibrationRoom;
+  acceptNoServing: boolean;
   /** What the job is asked for beside its named options, here or through a server. */
   options: CalibrationOptions;
   threads: number | undefined;
@@ -46,9 +50,16 @@ export function readOptions(raw: RawOptions): CalibrateOptions {
     out: text(raw.out),
     local: raw.local === true,
     wait: raw.wait !== false,
+    ...roomOf(raw),
     options: jobOptions(raw),
     threads: count("--threads", raw.threads, 1),
   };
+}
+
+function roomOf(raw: RawOptions): Pick<CalibrateOptions, "room" | "acceptNoServing"> {
+  const acceptNoServing = raw.acceptNoServing === true;
+  if (acceptNoServing && raw.drain !== true) throw usage("--accept-no-serving goes with --drain.");
+  return { room: raw.drain === true ? "drain" : "beside", acceptNoServing };
 }
 
 export function gateOf(options: CalibrateOptions): number {

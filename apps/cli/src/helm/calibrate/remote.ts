@@ -29,13 +29,15 @@ export async function calibrateOnServer(
       `--k ${options.k} is more than the ${pair.layers} layers of ${options.sourceModel}. Give at most ${pair.layers}.`,
     );
   }
-  const { corpus, k, device, method } = options;
+  const { corpus, k, device, method, room, acceptNoServing } = options;
   const { id } = await server.calibration.start.mutate({
     pairId: pair.id,
     corpus,
     k,
     device,
     method,
+    room,
+    acceptNoServing,
     options: options.options,
   });
   if (!options.wait) {

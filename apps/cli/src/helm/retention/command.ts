@@ -67,6 +67,8 @@ function addCalibrations(helm: Command, verb: AddVerb): void {
     .option("--method <name>", "how the map is fitted")
     .option("--long", "score at 32 times the fitted length too")
     .option("--device <device>", "auto, cuda, rocm or cpu; auto never chooses the CPU", "auto")
+    .option("--drain", "park the nodes on the worker's machine first, for their memory")
+    .option("--accept-no-serving", "with --drain: also where that leaves a route without a node that serves")
     .option("--sequences <n>", "texts fitted")
     .option("--seq-len <n>", "longest sequence in tokens")
     .option("--seed <n>", "seed of the rows drawn")
