@@ -293,6 +293,32 @@ describe("a ticket", () => {
     expect([later.admission, back.admission?.outcome]).toEqual([null, "admitted"]);
   });
 
+  it("earns nothing for who brings it back and leaves before it is let in, and takes the trust that kept its room", async () => {
+    const { gate, clock } = room(100);
+    await admitted(gate.admit({ tenant: "x", bytes: 60, deadlineMs: 0 }));
+    const refusal = async () =>
+      (await refused(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0 }))).ticket ?? undefined;
+    for (let round = 0; round < 5; round++) {
+      const leaving = new AbortController();
+      const ask = { tenant: "a", bytes: 70, deadlineMs: 1_000, ticket: await refusal() };
+      const back = gate.admit({ ...ask, signal: leaving.signal });
+      leaving.abort();
+      expect((await back).outcome).toBe("gone");
+    }
+    for (let ticket = 0; ticket < 4; ticket++) await refusal();
+    expect([gate.ticketsOut, gate.placesHeldBy("a")]).toEqual([4, 0]);
+    clock.pass(600_000);
+  });
+
+  it("earns trust for who brings it back and is let in", async () => {
+    const { gate, long, ticket } = await refusedOnce();
+    const back = gate.admit({ tenant: "a", bytes: 70, deadlineMs: 60_000, ticket });
+    long.release();
+    await admitted(back);
+    for (let more = 0; more < 4; more++) await refused(gate.admit({ tenant: "a", bytes: 70, deadlineMs: 0 }));
+    expect([gate.ticketsOut, gate.placesHeldBy("a")]).toEqual([4, 2]);
+  });
+
   it("is given within a bound, and never to one that does without", async () => {
     const clock = new VirtualClock();
     const gate = new AdmissionGate(10, 100, clock, { most: 3, mostOfTenant: 2 });

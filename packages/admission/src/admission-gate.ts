@@ -81,6 +81,11 @@ export class AdmissionGate {
     return this.places.size;
   }
 
+  /** Of these, a tenant's whose bytes are kept free. */
+  placesHeldBy(tenant: string): number {
+    return this.places.heldBy(tenant);
+  }
+
   measure(capacityBytes: number): void {
     this.engine.measure(capacityBytes);
     this.grant();
@@ -93,7 +98,10 @@ export class AdmissionGate {
     const place = ask.ticket ? this.places.redeem(ask.ticket, ask.tenant, ask.bytes) : null;
     if (this.room.head() === null) {
       const reservation = this.reserve(ask.bytes, ask.pull, null);
-      if (reservation) return Promise.resolve({ outcome: "admitted", reservation, waited_ms: 0 });
+      if (reservation) {
+        if (place) this.places.settle(ask.tenant, "admitted");
+        return Promise.resolve({ outcome: "admitted", reservation, waited_ms: 0 });
+      }
     }
     return this.wait(ask, place);
   }
@@ -162,6 +170,7 @@ export class AdmissionGate {
         keepsPlace,
         settle: (admission) => {
           entry.settled = true;
+          if (kept) this.places.settle(tenant, admission.outcome);
           cancel?.();
           ask.signal?.removeEventListener("abort", leave);
           resolve(admission);

@@ -1,3 +1,4 @@
+import type { Admission } from "./admission";
 import type { Clock } from "./clock";
 import { type Ticket, TicketBook, type TicketLimits } from "./ticket-book";
 import type { Place, WaitingRoom } from "./waiting-room";
@@ -42,6 +43,16 @@ export class KeptPlaces {
   redeem(id: string, tenant: string, bytes: number): Kept | null {
     const ticket = this.tickets.redeem(id, tenant, bytes);
     return ticket && { ...ticket, overtaken: this.drop(id)?.overtaken ?? { bytes: 0 } };
+  }
+
+  /** What became of a place that was taken up again: who leaves before it is let in has kept it free for nothing. */
+  settle(tenant: string, outcome: Admission["outcome"]): void {
+    if (outcome === "admitted") this.tickets.trust(tenant, "kept");
+    if (outcome === "gone") this.tickets.trust(tenant, "broken");
+  }
+
+  heldBy(tenant: string): number {
+    return this.tickets.heldBy(tenant);
   }
 
   drop(id: string): Kept | undefined {

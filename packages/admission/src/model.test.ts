@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ENGINES, type Engine, World } from "./testing/model";
+import { ENGINES, type Engine, TENANTS, World } from "./testing/model";
 import { TICKET_GRACE_MS } from "./ticket-book";
 
 /** Model checking of ledger, queue and tickets of two engines, by commands in any order. */
@@ -18,7 +18,7 @@ const step = (name: string, work: (world: World) => void): Step => ({
 
 const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % Math.max(1, list.length)];
 const engine = fc.constantFrom<Engine>(...ENGINES);
-const tenant = fc.constantFrom("a", "b", "c");
+const tenant = fc.constantFrom(...TENANTS);
 const at = fc.nat(1_000);
 
 const ask = fc
@@ -173,5 +173,27 @@ it("lets a large request in after at most what ran when it came to the head, und
         expect(long?.outcome?.outcome).toBe("admitted");
       },
     ),
+  );
+});
+
+it("never keeps more than one place's bytes free for a tenant whose requests leave as soon as they are back", async () => {
+  const action = fc.constantFrom("refused", "back and gone", "pass");
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 40 }), async (actions) => {
+      const world = new World({ pilot: 100, target: 100 });
+      world.ask({ engine: "pilot", tenant: "b", bytes: 100, deadlineMs: 0 });
+      await world.check();
+      for (const what of actions) {
+        const [out] = what === "back and gone" ? world.tickets.splice(0, 1) : [];
+        if (what === "refused") world.ask({ engine: "pilot", tenant: "a", bytes: 10, deadlineMs: 0 });
+        if (what === "pass") world.clock.pass(20_000);
+        if (out) world.ask({ ...out, deadlineMs: 1_000 });
+        if (out) world.waiting("pilot").at(-1)?.abort.abort();
+        await world.check();
+        expect(world.gates.pilot.placesHeldBy("a")).toBeLessThanOrEqual(1);
+      }
+      for (const client of world.running()) world.finish(client);
+      await drain(world);
+    }),
   );
 });

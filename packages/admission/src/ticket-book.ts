@@ -22,7 +22,10 @@ export interface TicketLimits {
 
 /** So long beyond the promised moment a ticket is good. */
 export const TICKET_GRACE_MS = 30_000;
-/** A tenant begins with this much trust, gains one for each ticket it brings back and loses one for each it lets lapse. */
+/**
+ * A tenant begins with this much trust, gains one for each request that it brought back with its ticket and that was let in, and
+ * loses one for each ticket that it lets lapse or leaves with.
+ */
 const FIRST_TRUST = 1;
 const MOST_TRUST = 8;
 
@@ -58,17 +61,17 @@ export class TicketBook {
 
   /** Null where too many are out. */
   issue(place: Omit<Ticket, "id" | "holds" | "goodUntil">, retryAfterMs: number): Ticket | null {
-    const purse = this.purses.get(place.tenant) ?? { out: 0, holding: 0, trust: FIRST_TRUST };
+    const purse = this.purses.get(place.tenant) ?? newPurse();
     if (this.tickets.size >= this.limits.most || purse.out >= this.limits.mostOfTenant) return null;
     const holds = purse.holding < purse.trust;
     const lifeMs = retryAfterMs + TICKET_GRACE_MS;
     const goodUntil = this.clock.now() + lifeMs;
     const ticket = { ...place, id: randomBytes(16).toString("base64url"), holds, goodUntil };
-    purse.out += 1;
-    if (holds) purse.holding += 1;
-    this.purses.set(place.tenant, purse);
+    const holding = purse.holding + (holds ? 1 : 0);
+    this.store(place.tenant, { ...purse, out: purse.out + 1, holding });
     const cancel = this.clock.after(lifeMs, () => {
-      this.take(ticket, -1);
+      this.take(ticket);
+      this.trust(ticket.tenant, "broken");
       this.onLapse(ticket);
     });
     this.tickets.set(ticket.id, { ticket, cancel });
@@ -80,18 +83,36 @@ export class TicketBook {
     const kept = this.tickets.get(id);
     if (!kept || kept.ticket.tenant !== tenant || kept.ticket.bytes < bytes) return null;
     kept.cancel();
-    this.take(kept.ticket, 1);
+    this.take(kept.ticket);
     return kept.ticket;
   }
 
-  private take(ticket: Ticket, gained: 1 | -1): void {
-    this.tickets.delete(ticket.id);
-    const purse = this.purses.get(ticket.tenant);
-    if (!purse) return;
-    purse.out -= 1;
-    if (ticket.holds) purse.holding -= 1;
-    purse.trust = Math.min(MOST_TRUST, Math.max(0, purse.trust + gained));
-    // Who begins anew has the first trust again: forgetting must neither be a punishment nor wash one away.
-    if (purse.out === 0 && purse.trust === FIRST_TRUST) this.purses.delete(ticket.tenant);
+  /** What became of a ticket's promise: its request was let in, or its tenant did not come, or came and left. */
+  trust(tenant: string, promise: "kept" | "broken"): void {
+    const purse = this.purses.get(tenant) ?? newPurse();
+    const trust = purse.trust + (promise === "kept" ? 1 : -1);
+    this.store(tenant, { ...purse, trust: Math.min(MOST_TRUST, Math.max(0, trust)) });
   }
+
+  /** How many places of a tenant have their bytes kept free. */
+  heldBy(tenant: string): number {
+    return this.purses.get(tenant)?.holding ?? 0;
+  }
+
+  private take(ticket: Ticket): void {
+    this.tickets.delete(ticket.id);
+    const purse = this.purses.get(ticket.tenant) ?? newPurse();
+    const holding = purse.holding - (ticket.holds ? 1 : 0);
+    this.store(ticket.tenant, { ...purse, out: purse.out - 1, holding });
+  }
+
+  private store(tenant: string, purse: Purse): void {
+    // Who begins anew has the first trust again: forgetting must neither be a punishment nor wash one away.
+    if (purse.out === 0 && purse.trust === FIRST_TRUST) this.purses.delete(tenant);
+    else this.purses.set(tenant, purse);
+  }
+}
+
+function newPurse(): Purse {
+  return { out: 0, holding: 0, trust: FIRST_TRUST };
 }

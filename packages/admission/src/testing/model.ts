@@ -4,6 +4,7 @@ import type { Reservation } from "../ledger";
 import { VirtualClock } from "./virtual-clock";
 
 export type Engine = "pilot" | "target";
+export const TENANTS = ["a", "b", "c"] as const;
 export const ENGINES: readonly Engine[] = ["pilot", "target"];
 
 /** A request as its client and the gateway know it. */
@@ -15,6 +16,8 @@ export interface Client {
   deadlineAt: number;
   outcome: Admission | null;
   reservation: Reservation | null;
+  /** It came back with a ticket. */
+  byTicket: boolean;
   /** Of an escalation: room that it holds on the pilot while it asks for the target's. */
   pilot: Reservation | null;
 }
@@ -32,6 +35,8 @@ export class World {
   readonly gates: Record<Engine, AdmissionGate>;
   clients: Client[] = [];
   tickets: OutTicket[] = [];
+  /** Whose requests were let in after they came back with a ticket. */
+  readonly broughtBack: Record<Engine, string[]> = { pilot: [], target: [] };
   steps = 0;
 
   constructor(readonly capacity: Record<Engine, number>) {
@@ -62,6 +67,7 @@ export class World {
       deadlineAt: this.clock.now() + Math.max(deadlineMs, ticket === undefined ? 0 : 60_000),
       outcome: null,
       reservation: null,
+      byTicket: ticket !== undefined,
       pilot,
     };
     this.clients.push(client);
@@ -77,6 +83,7 @@ export class World {
     void pending.then((outcome) => {
       client.outcome = outcome;
       if (outcome.outcome === "admitted") client.reservation = outcome.reservation;
+      if (outcome.outcome === "admitted" && client.byTicket) this.broughtBack[engine].push(tenant);
       if (outcome.outcome === "refused" && outcome.shortfall.ticket)
         this.tickets.push({ engine, tenant, bytes, ticket: outcome.shortfall.ticket });
     });
@@ -94,6 +101,7 @@ export class World {
       deadlineAt: this.clock.now() + deadlineMs,
       outcome: null,
       reservation: null,
+      byTicket: false,
       pilot: null,
     };
     this.clients.push(client);
@@ -168,6 +176,11 @@ export class World {
     const waiting = this.waiting(engine);
     if (gate.waiting !== waiting.length)
       fail(`${gate.waiting} stand in the queue, and ${waiting.length} wait`);
+    for (const tenant of TENANTS) {
+      const earned = this.broughtBack[engine].filter((one) => one === tenant).length;
+      if (gate.placesHeldBy(tenant) > 1 + earned)
+        fail(`${tenant} has ${gate.placesHeldBy(tenant)} places held, and came back for ${earned}`);
+    }
     if (waiting.length > 40) fail("the queue is longer than its bound");
     for (const client of waiting) {
       if (client.deadlineAt < this.clock.now()) fail("one waits beyond its deadline");
