@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { facts, runEvents } from "../apps/control-plane/src/testing/worker";
 
 /**
- * A double of the Python library: an executable that answers `doctor` and `inspect`, and whose `calibrate` says the events of
+ * A double of the Python library: an executable that answers `doctor`, `inspect` and `guard` (a host with memory to spare), and whose `calibrate` says the events of
  * a run that clears the gate within `jobMs`, writes a mapper of its own, and notes its begin and end in a ledger.
  */
 export class ScriptedLibrary {
@@ -40,8 +40,11 @@ const { basename, join } = require("node:path");
 const [, , verb, ...rest] = process.argv.slice(2);
 const option = (name) => rest[rest.indexOf(name) + 1];
 const emit = (event) => console.log(JSON.stringify({ v: 1, ...event, at: new Date().toISOString() }));
+const memory = { total_bytes: 2 ** 36, free_bytes: 2 ** 35, used_bytes: 2 ** 35 };
+const free = { kind: "cpu", name: "this host", memory, utilisation: null, processes: [], problems: [] };
 const { known, events } = JSON.parse(readFileSync(${JSON.stringify(said)}, "utf8"));
 if (verb === "doctor") emit({ type: "doctor", devices: [], torch: "2" });
+else if (verb === "guard") emit({ type: "guard", device: free });
 else if (verb === "inspect") emit({ type: "inspection", facts: known[basename(rest[0])] });
 else calibrate();
 

@@ -9,6 +9,7 @@ import {
   parseEnvironment,
   readHub,
 } from "@helm/host";
+import type { ComputeBudget } from "@helm/pairing";
 import { z } from "zod";
 
 const Environment = z.object({
@@ -32,6 +33,16 @@ const Environment = z.object({
     .int()
     .min(64 * 1024)
     .default(256 * 1024 ** 2),
+  /** Bytes that must be free for a calibration to start: what one of the bundled pair came to hold, and a fifth more. */
+  HELM_COMPUTE_BUDGET_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024 ** 2)
+    .default(2048 * 1024 ** 2),
+  /** Percent of a GPU's time that our own engines may take when a calibration starts beside them. */
+  HELM_COMPUTE_BUDGET_UTILISATION: z.coerce.number().int().min(0).max(100).default(80),
+  /** Programs that watch GPUs and compute nothing there, by name. */
+  HELM_GPU_OBSERVERS: z.string().default("nv-hostengine,dcgm,dcgm-exporter"),
   HELM_POLL_MS: z.coerce.number().int().min(100).max(60_000).default(5000),
 });
 
@@ -53,6 +64,7 @@ export interface WorkerConfig {
   parentPid: number | undefined;
   pollMs: number;
   outbox: OutboxLimits;
+  budget: ComputeBudget;
 }
 
 /** The environment, read once. Errors: one sentence that names every wrong variable. */
@@ -81,6 +93,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
     outbox: {
       maxBytes: given.HELM_OUTBOX_MAX_BYTES,
       reserveBytes: Math.ceil(given.HELM_OUTBOX_MAX_BYTES / 4),
+    },
+    budget: {
+      neededBytes: given.HELM_COMPUTE_BUDGET_BYTES,
+      mostUtilisation: given.HELM_COMPUTE_BUDGET_UTILISATION,
+      observers: given.HELM_GPU_OBSERVERS.split(",")
+        .map((name) => name.trim())
+        .filter(Boolean),
     },
   };
 }

@@ -11,6 +11,8 @@ export interface Hardware {
   device: "cuda" | "rocm" | "cpu";
   /** Name of the device lease: the GPU's UUID, or `cpu` for the host. */
   leaseName: string;
+  /** As the library's guard names it: a GPU's UUID, or its kind where it has none; `cpu` for the host. */
+  guardName: string;
 }
 
 /** A host that can calibrate nothing, in one sentence with the next step. */
@@ -32,7 +34,7 @@ export function chooseHardware(devices: DeviceFacts[], wanted: WorkerConfig["dev
         `${sentence} Start the worker with HELM_DEVICE=cpu to calibrate in development mode.`,
       );
     }
-    return { verdict, sentence, devices, device: "cpu", leaseName: "cpu" };
+    return { verdict, sentence, devices, device: "cpu", leaseName: "cpu", guardName: "cpu" };
   }
   if (wanted === "cpu") {
     throw new HardwareRefused(
@@ -52,5 +54,6 @@ export function chooseHardware(devices: DeviceFacts[], wanted: WorkerConfig["dev
     devices,
     device,
     leaseName: leaseNameOf(chosen),
+    guardName: chosen.uuid ?? device,
   };
 }

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ClaimedJob, EventBatch, FinishRequest } from "@helm/contracts";
-import { createLogger, OUTBOX_LIMITS, type PythonHome } from "@helm/host";
+import type { ClaimedJob, DeviceTelemetry, EventBatch, FinishRequest } from "@helm/contracts";
+import { createLogger, OUTBOX_LIMITS, type PythonHome, writeFileAtomic } from "@helm/host";
 import { onTestFinished } from "vitest";
 import type { WorkerConfig } from "./config";
 import type { WorkerOptions } from "./worker";
@@ -65,6 +65,12 @@ export class TestControlPlane {
     this.server = null;
   }
 
+  private take({ waiting, rooms }: { waiting?: string; rooms?: string[] }): ClaimedJob | undefined {
+    if (waiting && !rooms) return undefined;
+    if (this.jobs[0]?.kind === "calibration" && rooms && !rooms.includes("beside")) return undefined;
+    return this.jobs.shift();
+  }
+
   private async answer(request: IncomingMessage): Promise<Answer> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -84,7 +90,7 @@ export class TestControlPlane {
     const json = JSON.parse(bytes.toString() || "{}");
     if (url === "/api/worker/claim") {
       this.claims.push(json);
-      const job = json.waiting ? undefined : this.jobs.shift();
+      const job = this.take(json);
       return job ? { status: 200, body: job } : { status: 204 };
     }
     if (this.fenced) return fencedAnswer;
@@ -119,12 +125,35 @@ const fencedAnswer = {
   body: { error: { code: "ATTEMPT_FENCED", message: "a newer attempt exists" } },
 };
 
-/** An interpreter that prints what a test wants instead of calibrating; `steps` is its JavaScript. */
-export async function scriptedPython(steps: string): Promise<PythonHome> {
+/** A CPU with memory for everything, as the library's guard tells it. */
+export const freeDevice: DeviceTelemetry = {
+  kind: "cpu",
+  name: "this host",
+  memory: { total_bytes: 64 * 1024 ** 3, free_bytes: 32 * 1024 ** 3, used_bytes: 32 * 1024 ** 3 },
+  utilisation: null,
+  processes: [],
+  problems: [],
+};
+
+/**
+ * TEST DOUBLE. An interpreter that prints what a test wants instead of calibrating, `steps` being its JavaScript, and that
+ * answers the guard with the telemetry in `<folder>/device.json`: simulated, no device is asked.
+ */
+export async function scriptedPython(
+  steps: string,
+  device: DeviceTelemetry = freeDevice,
+): Promise<PythonHome & { setDevice(device: unknown): Promise<void> }> {
   const folder = await temporaryFolder();
+  const setDevice = (told: unknown) => writeFileAtomic(join(folder, "device.json"), JSON.stringify(told));
+  await setDevice(device);
   const python = join(folder, "python");
   const source = `#!${process.execPath}
-const { mkdirSync, writeFileSync } = require("node:fs");
+const { mkdirSync, readFileSync, writeFileSync } = require("node:fs");
+if (process.argv[4] === "guard") {
+  const device = JSON.parse(readFileSync(__dirname + "/device.json", "utf8"));
+  console.log(JSON.stringify({ v: 1, at: "now", type: "guard", device }));
+  process.exit(0);
+}
 const out = process.argv[process.argv.indexOf("--out") + 1];
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const emit = (event) => console.log(JSON.stringify({ v: 1, at: new Date().toISOString(), ...event }));
@@ -141,7 +170,7 @@ process.on("SIGTERM", () => { log("stopping"); process.exit(130); });
 (async () => { ${steps} })();
 `;
   await writeFile(python, source, { mode: 0o755 });
-  return { python, source: folder };
+  return { python, source: folder, setDevice };
 }
 
 export async function workerOptions(
@@ -172,11 +201,19 @@ export async function workerOptions(
     parentPid: undefined,
     pollMs: 200,
     outbox: OUTBOX_LIMITS,
+    budget: { neededBytes: 1024 ** 3, mostUtilisation: 80, observers: [] },
   };
   return {
     config,
     identity: { control_url: controlPlane.url, id: "w", credential: "c", signing_key: "k" },
-    hardware: { verdict: "none", sentence: "", devices: [], device: "cpu", leaseName: "cpu" },
+    hardware: {
+      verdict: "none",
+      sentence: "",
+      devices: [],
+      device: "cpu",
+      leaseName: "cpu",
+      guardName: "cpu",
+    },
     python,
     log: createLogger("test", process.env.HELM_TEST_LOG ?? "silent"),
     signal: stop.signal,

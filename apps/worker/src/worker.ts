@@ -12,7 +12,9 @@ import {
 import type { WorkerConfig } from "./config";
 import { ControlPlane, isRevoked } from "./control-plane";
 import { deliver } from "./deliver";
+import { DeviceGuard } from "./device-guard";
 import type { Hardware } from "./hardware";
+import { JobAftermath } from "./job-aftermath";
 import { leftRecords } from "./job-record";
 import { Bell } from "./patience";
 import { listCorpora, listModels } from "./roots";
@@ -33,7 +35,7 @@ const DELIVERY_MS = 7000;
 
 /** Claims and runs one job after another until the signal is aborted. Errors: this host's credential was revoked. */
 export async function work(options: WorkerOptions): Promise<void> {
-  const { config, identity, python, log, signal } = options;
+  const { config, identity, hardware, python, log, signal } = options;
   await mkdir(join(config.stateDir, "outbox"), { recursive: true, mode: 0o700 });
   const bell = new Bell();
   const socket = openHostSocket({
@@ -64,6 +66,11 @@ export async function work(options: WorkerOptions): Promise<void> {
     running = run;
   };
   const context: RunContext = { config, python, controlPlane, log, signal, giveUp: giveUp.signal, onRunning };
+  const { leaseDir, budget } = config;
+  const { leaseName, guardName, device } = hardware;
+  const guard = new DeviceGuard({ python, leaseDir, leaseName, device: guardName, budget });
+  const ask = device === "cpu" ? null : () => guard.ask();
+  const aftermath = new JobAftermath({ device: guardName, ask }, log);
   const tellUnreadable = (name: string) =>
     log.error(
       { outbox: name },
@@ -74,8 +81,8 @@ export async function work(options: WorkerOptions): Promise<void> {
       await deliver(record, context);
     let told = "";
     while (!signal.aborted) {
-      const outcome = await claimAndRun(options, context);
-      if (outcome !== told && outcome !== "ran") log.info({ state: outcome }, "worker");
+      const { outcome, why } = await claimAndRun(options, context, guard, aftermath);
+      if (outcome !== told && outcome !== "ran") log.info({ state: outcome, why }, "worker");
       told = outcome;
       if (outcome !== "ran" && !signal.aborted) await bell.wait(config.pollMs);
     }
@@ -86,36 +93,50 @@ export async function work(options: WorkerOptions): Promise<void> {
   }
 }
 
-async function claimAndRun(options: WorkerOptions, context: RunContext): Promise<string> {
+interface Turn {
+  outcome: "ran" | "idle" | "waiting for the device" | "control plane away";
+  why?: string;
+}
+
+async function claimAndRun(
+  options: WorkerOptions,
+  context: RunContext,
+  guard: DeviceGuard,
+  aftermath: JobAftermath,
+): Promise<Turn> {
   const { config, hardware, log } = options;
-  const taken = await acquireDeviceLease({
-    directory: config.leaseDir,
-    device: hardware.leaseName,
-    purpose: "calibration",
+  const left = await aftermath.recheck();
+  const lease = left === null ? await takeLease(options) : null;
+  let job: number | null = null;
+  const giveBack = once(async () => {
+    if (typeof lease !== "object" || lease === null) return;
+    await (job === null ? lease.release() : aftermath.settle(job, lease));
   });
-  const offer: ClaimRequest = {
-    models: await listModels(config.modelRoots),
-    corpora: await listCorpora(config.corporaRoot, config.hub),
-    devices: [hardware.device],
-    machine: config.machine,
-    at: new Date().toISOString(),
-  };
-  if (!taken.ok) {
-    const { holder } = taken;
-    offer.waiting = `The device lease on ${hardware.leaseName} is held by process ${holder.pid} (${holder.purpose}) since ${holder.since}.`;
-  }
-  const release = once(taken.ok ? taken.lease : null);
   try {
-    const job = await context.controlPlane.claim(offer);
-    if (!job) return taken.ok ? "idle" : "waiting for the device";
-    log.info({ job: job.id, kind: job.kind, attempt: job.attempt_number }, "claimed");
-    if (job.kind === "inspection") await runInspection(job, context);
+    const room = await roomOnDevice(left, lease, guard);
+    const offer: ClaimRequest = {
+      models: await listModels(config.modelRoots),
+      corpora: await listCorpora(config.corporaRoot, config.hub),
+      devices: [hardware.device],
+      machine: config.machine,
+      at: new Date().toISOString(),
+      ...room,
+    };
+    const claimed = await context.controlPlane.claim(offer);
+    if (!claimed)
+      return room.waiting ? { outcome: "waiting for the device", why: room.waiting } : { outcome: "idle" };
+    log.info({ job: claimed.id, kind: claimed.kind, attempt: claimed.attempt_number }, "claimed");
+    if (claimed.kind === "inspection") await runInspection(claimed, context);
     else
-      await runCalibration(job, context, {
-        afterJob: release,
-        onJob: (pid) => (taken.ok ? taken.lease.noteJob(pid) : Promise.resolve()),
+      await runCalibration(claimed, context, {
+        guard: () => reasonNotFree(guard),
+        afterJob: giveBack,
+        onJob: async (pid) => {
+          job = pid;
+          if (typeof lease === "object") await lease?.noteJob(pid);
+        },
       });
-    return "ran";
+    return { outcome: "ran" };
   } catch (error) {
     if (isRevoked(error))
       throw new Error(
@@ -123,13 +144,43 @@ async function claimAndRun(options: WorkerOptions, context: RunContext): Promise
         { cause: error },
       );
     if (!context.signal.aborted) log.warn({ err: error }, "no job could be taken or delivered");
-    return "control plane away";
+    return { outcome: "control plane away" };
   } finally {
-    await release();
+    await giveBack();
   }
 }
 
-function once(lease: DeviceLease | null): () => Promise<void> {
+/** The lease on this worker's device, or the sentence that says who has it. */
+async function takeLease({ config, hardware }: WorkerOptions): Promise<DeviceLease | string> {
+  const taken = await acquireDeviceLease({
+    directory: config.leaseDir,
+    device: hardware.leaseName,
+    purpose: "calibration",
+  });
+  if (taken.ok) return taken.lease;
+  const { pid, purpose, since } = taken.holder;
+  return `The device lease on ${hardware.leaseName} is held by process ${pid} (${purpose}) since ${since}.`;
+}
+
+/** What this worker could take now. Where a job has left something behind that is nothing, an inspection included. */
+async function roomOnDevice(
+  left: string | null,
+  lease: DeviceLease | string | null,
+  guard: DeviceGuard,
+): Promise<Pick<ClaimRequest, "waiting" | "rooms">> {
+  if (left !== null) return { waiting: left };
+  if (typeof lease === "string") return { waiting: lease, rooms: [] };
+  const { rooms, sentence } = await guard.look();
+  return sentence === null ? { rooms } : { waiting: sentence, rooms };
+}
+
+/** For a run whose nodes have made room: engines that were to go must be gone. */
+async function reasonNotFree(guard: DeviceGuard): Promise<string | null> {
+  const { rooms, sentence } = await guard.look();
+  return rooms.includes("beside") ? null : sentence;
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | null = null;
-  return () => (done ??= lease ? lease.release() : Promise.resolve());
+  return () => (done ??= work());
 }

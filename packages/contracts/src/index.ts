@@ -18,6 +18,7 @@ export * from "./evaluation";
 export * from "./event-line";
 export * from "./gate";
 export * from "./gateway";
+export * from "./guard-event";
 export * from "./judge";
 export * from "./key-state";
 export * from "./ladder";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { spawnGroup } from "./process-group";
+import { groupMembers, spawnGroup } from "./process-group";
 import { processStart } from "./process-identity";
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
@@ -30,4 +30,12 @@ it("leaves no grandchild behind when the leader ends by itself", async () => {
 
 it("says at once that a program is not there", async () => {
   await expect(spawnGroup("/no/such/program", [])).rejects.toThrow(/ENOENT/);
+});
+
+it("names who lives in a group, and nobody once it has ended", async () => {
+  const child = await spawnGroup("sh", ["-c", "sleep 60 & echo $!; wait"]);
+  const grandchild = Number(await firstLine(child.stdout));
+  expect(groupMembers(child.pid).sort()).toEqual([child.pid, grandchild].sort());
+  await child.end(15_000);
+  await expect.poll(() => groupMembers(child.pid), { timeout: 15_000 }).toEqual([]);
 });

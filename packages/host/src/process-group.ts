@@ -1,4 +1,5 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 
 export interface Exit {
@@ -58,6 +59,35 @@ export async function spawnGroup(
       }
     },
   };
+}
+
+/** Pids of those who live in a process group; who has died and was not waited for yet is none of them. */
+export function groupMembers(leader: number): number[] {
+  return listProcesses()
+    .filter(({ group, state }) => group === leader && !state.startsWith("Z"))
+    .map(({ pid }) => pid);
+}
+
+function listProcesses(): { pid: number; group: number; state: string }[] {
+  if (process.platform !== "linux") {
+    const rows = execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat="], { encoding: "utf8" }).split("\n");
+    return rows.map((row) => {
+      const [pid, group, state = "Z"] = row.trim().split(/\s+/);
+      return { pid: Number(pid), group: Number(group), state };
+    });
+  }
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      try {
+        const text = readFileSync(`/proc/${name}/stat`, "utf8");
+        // The command, in brackets, may hold spaces; fields are counted after it.
+        const [state = "Z", , group] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+        return { pid: Number(name), group: Number(group), state };
+      } catch {
+        return { pid: Number(name), group: 0, state: "Z" };
+      }
+    });
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

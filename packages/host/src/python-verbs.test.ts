@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { askDoctor, inspectModel } from "./python-verbs";
+import { askDoctor, askGuard, inspectModel } from "./python-verbs";
 
 let folder = "";
 beforeAll(async () => {
@@ -46,4 +46,23 @@ it("passes on a GPU that could not be read, with its reason", async () => {
 it("names the last line of a library that died", async () => {
   const home = await python("echo half a line; echo the reason >&2; exit 3");
   await expect(inspectModel(home, folder)).rejects.toMatchObject({ code: "PYTHON_DIED" });
+});
+
+it("asks what is free on a device, names our engines, and gives up on a driver that never answers", async () => {
+  const device = {
+    kind: "cpu",
+    name: "this host",
+    memory: null,
+    utilisation: null,
+    processes: null,
+    problems: [],
+  };
+  const event = { v: 1, at: "now", type: "guard", device };
+  const home = await python(`echo "$@" > ${folder}/asked; echo '${JSON.stringify(event)}'`);
+  expect(await askGuard(home, "cpu", [7, 8])).toEqual(device);
+  expect(await readFile(join(folder, "asked"), "utf8")).toBe(
+    "-m lifeboat_kv guard --device cpu --pid 7 --pid 8\n",
+  );
+  const hangs = await python("sleep 60 & wait");
+  await expect(askGuard(hangs, "cuda", [], 300)).rejects.toMatchObject({ code: "GUARD_HANGS" });
 });

@@ -1,4 +1,11 @@
-import { DoctorEvent, ExitCode, InspectionEvent, type ModelFacts } from "@helm/contracts";
+import {
+  type DeviceTelemetry,
+  DoctorEvent,
+  ExitCode,
+  GuardEvent,
+  InspectionEvent,
+  type ModelFacts,
+} from "@helm/contracts";
 import { z } from "zod";
 import { type PythonHome, runPython } from "./python";
 
@@ -52,6 +59,28 @@ export async function askDoctor(
     ExitCode.noAccelerator,
   );
   return oneAnswer(home, ["doctor"], DoctorEvent, { ms: patienceMs, late });
+}
+
+/** Well above what amd-smi's two questions may take before they are given up. */
+const GUARD_PATIENCE_MS = 60_000;
+
+/**
+ * What is free on a device (`cpu`, `cuda:N`, `rocm:N` or a GPU's UUID) and who computes there; `own` are our engines, whose
+ * main memory is told beside a CPU. Errors: PythonFailure.
+ */
+export async function askGuard(
+  home: PythonHome,
+  device: string,
+  own: readonly number[] = [],
+  patienceMs = GUARD_PATIENCE_MS,
+): Promise<DeviceTelemetry> {
+  const late = new PythonFailure(
+    "GUARD_HANGS",
+    `the driver of ${device} gave no answer within ${patienceMs / 1000} s; look at nvidia-smi or amd-smi`,
+    ExitCode.noAccelerator,
+  );
+  const args = ["guard", "--device", device, ...own.flatMap((pid) => ["--pid", String(pid)])];
+  return (await oneAnswer(home, args, GuardEvent, { ms: patienceMs, late })).device;
 }
 
 async function oneAnswer<T extends z.ZodType>(

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from tiny import save_corpus, save_pair
 
 from lifeboat_kv.errors import ModelError, ResourceError, UsageError
-from lifeboat_kv.host import memory
+from lifeboat_kv.host import free_memory, memory
 from lifeboat_kv.host.resources import as_resource_error, check_out_folder, write_error
 from lifeboat_kv.mapper.leftovers import hold, remove_leftovers
 
@@ -121,7 +121,7 @@ def test_an_out_folder_that_is_a_file_is_wrong_usage(start, tmp_path: Path) -> N
 
 
 def test_models_larger_than_memory_are_refused_from_their_headers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_host_bytes", lambda: 1 << 30)
+    monkeypatch.setattr(free_memory, "_host_bytes", lambda: 1 << 30)
     assert memory.memory_budget({"parameters": 10**7}, {"parameters": 10**7}, "cpu") is not None
     with pytest.raises(ResourceError, match="use a host with more memory") as raised:
         memory.memory_budget({"parameters": 10**8}, {"parameters": 10**9}, "cpu")
@@ -129,9 +129,9 @@ def test_models_larger_than_memory_are_refused_from_their_headers(monkeypatch: p
 
 
 def test_the_process_own_limit_counts_as_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.resource, "getrlimit", lambda _: (1 << 40, 1 << 40))
-    assert (1 << 39) < memory._process_bytes() < (1 << 40)
-    monkeypatch.setattr(memory.resource, "getrlimit", lambda _: (4096, 4096))
+    monkeypatch.setattr(free_memory.resource, "getrlimit", lambda _: (1 << 40, 1 << 40))
+    assert (1 << 39) < free_memory._process_bytes() < (1 << 40)
+    monkeypatch.setattr(free_memory.resource, "getrlimit", lambda _: (4096, 4096))
     assert memory.free_bytes("cpu") == 0
 
 

@@ -1,4 +1,5 @@
 export * from "./check-pair";
+export * from "./device-guard";
 export { FAMILIES } from "./families";
 export * from "./hardware";
 export * from "./mapper-size";

@@ -122,6 +122,12 @@ def _doctor(_: argparse.Namespace, events: Events) -> None:
     events.send("doctor", devices=devices, torch=version("torch"), torch_device=name, torch_problem=problem)
 
 
+def _guard(arguments: argparse.Namespace, events: Events) -> None:
+    from .host.device_use import device_use
+
+    events.send("guard", device=device_use(arguments.device, arguments.pid))
+
+
 def _decode(arguments: argparse.Namespace, events: Events) -> None:
     _threads(arguments.threads)
     from .measure.decode import decode_file
@@ -177,6 +183,17 @@ def _parser() -> argparse.ArgumentParser:
 
     one = verbs.add_parser("doctor", help="print this host's accelerators")
     one.set_defaults(run=_doctor)
+
+    one = verbs.add_parser("guard", help="print what is free on a device, and who computes there")
+    one.add_argument("--device", required=True, help="cpu, cuda[:N], rocm[:N] or a GPU's UUID")
+    one.add_argument(
+        "--pid",
+        type=int,
+        action="append",
+        default=[],
+        help="an engine whose main memory is told beside a CPU",
+    )
+    one.set_defaults(run=_guard)
 
     one = verbs.add_parser("decode", help="greedy decode from a transferred cache, one prompt at a time")
     one.add_argument("--source-model", type=Path)

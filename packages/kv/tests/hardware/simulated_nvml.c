@@ -1,6 +1,8 @@
 /* A simulated libnvidia-ml.so.1 for tests: it answers what the environment tells it to, no GPU needed.
    SIM_NVML_INIT, SIM_NVML_COUNT: return codes. SIM_NVML_GPUS: lines "name|major|minor|uuid|bytes|handle|capability",
-   the last two being return codes of the calls that give them. */
+   the last two being return codes of the calls that give them.
+   SIM_NVML_USE: "total|free|used|percent", of every GPU; SIM_NVML_PROCESSES: lines "pid|bytes|name".
+   SIM_NVML_UTILISATION, SIM_NVML_MEMORY, SIM_NVML_LIST: return codes of the calls that tell them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +65,72 @@ int nvmlDeviceGetCudaComputeCapability(void *handle, int *major, int *minor) {
   return 0;
 }
 
+struct use { unsigned long long total, free, used; unsigned percent; };
+
+static int read_use(struct use *use) {
+  const char *at = getenv("SIM_NVML_USE");
+  return at && sscanf(at, "%llu|%llu|%llu|%u", &use->total, &use->free, &use->used, &use->percent) == 4 ? 0 : 999;
+}
+
 int nvmlDeviceGetMemoryInfo(void *handle, unsigned long long *memory) {
   struct gpu gpu;
+  struct use use;
   int code = of_handle(handle, &gpu);
-  if (!code) memory[0] = gpu.bytes, memory[1] = gpu.bytes, memory[2] = 0;
+  if (!code) code = code_of("SIM_NVML_MEMORY");
+  if (!code && !read_use(&use)) memory[0] = use.total, memory[1] = use.free, memory[2] = use.used;
+  else if (!code) memory[0] = gpu.bytes, memory[1] = gpu.bytes, memory[2] = 0;
   return code;
+}
+
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **handle) {
+  struct gpu gpu;
+  for (unsigned i = 0; read_gpu(i, &gpu) == 0; i++)
+    if (strcmp(gpu.uuid, uuid) == 0) return nvmlDeviceGetHandleByIndex_v2(i, handle);
+  return 6;
+}
+
+int nvmlDeviceGetUtilizationRates(void *handle, unsigned *rates) {
+  struct use use;
+  int code = code_of("SIM_NVML_UTILISATION");
+  if (code || !handle) return code ? code : 2;
+  if (read_use(&use)) return 999;
+  rates[0] = use.percent, rates[1] = 0;
+  return 0;
+}
+
+struct process { unsigned pid; unsigned long long used; unsigned gpu_instance, compute_instance; };
+
+static int read_process(unsigned index, struct process *out, char *name) {
+  const char *at = getenv("SIM_NVML_PROCESSES");
+  for (unsigned i = 0; at && *at; i++) {
+    if (i == index) {
+      *out = (struct process){0, 0, ~0u, ~0u};
+      return sscanf(at, "%u|%llu|%95[^\n]", &out->pid, &out->used, name) == 3 ? 0 : 999;
+    }
+    at = strchr(at, '\n');
+    if (at) at++;
+  }
+  return 6;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void *handle, unsigned *count, struct process *out) {
+  struct process one;
+  char name[96];
+  unsigned found = 0, room = *count;
+  int code = code_of("SIM_NVML_LIST");
+  if (code || !handle) return code ? code : 2;
+  while (read_process(found, &one, name) == 0) {
+    if (found < room) out[found] = one;
+    found++;
+  }
+  *count = found;
+  return found > room ? 7 : 0;
+}
+
+int nvmlSystemGetProcessName(unsigned pid, char *out, unsigned size) {
+  struct process one;
+  char name[96];
+  for (unsigned i = 0; read_process(i, &one, name) == 0; i++)
+    if (one.pid == pid) return snprintf(out, size, "%s", name), 0;
+  return 6;
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -64,17 +63,6 @@ class Double:
     def nvmlDeviceGetMemoryInfo(self, handle: Any, memory: Any) -> int:
         memory._obj[0] = int(self.gpus[handle.value - 1][4])
         return 0
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        return None
-    file = tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1"
-    source = Path(__file__).with_name("simulated_nvml.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", file, source], check=True)
-    return file
 
 
 @pytest.fixture(params=["compiled", "double"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lifeboat_kv.errors import ResourceError
-from lifeboat_kv.host import memory
+from lifeboat_kv.host import free_memory, memory
 from lifeboat_kv.host.memory import free_bytes, memory_budget
 
 
@@ -25,11 +25,11 @@ def test_what_is_free_is_a_number_and_the_models_are_taken_off(monkeypatch) -> N
 
 
 def test_a_control_group_counts_less_its_idle_files(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
-    assert memory._group_bytes() is None
+    monkeypatch.setattr(free_memory, "_CGROUP", tmp_path)
+    assert free_memory._group_bytes() is None
     (tmp_path / "memory.max").write_text("1000\n")
     (tmp_path / "memory.current").write_text("700\n")
     (tmp_path / "memory.stat").write_text("anon 400\ninactive_file 200\n")
-    assert memory._group_bytes() == 500
+    assert free_memory._group_bytes() == 500
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory._group_bytes() is None
+    assert free_memory._group_bytes() is None

@@ -77,25 +77,30 @@ def kfd_devices() -> list[dict[str, Any]]:
 
 
 def _ask_tool() -> list[dict[str, Any]]:
+    return amd_smi_devices(ask_amd_smi("static", "--asic"))
+
+
+def ask_amd_smi(*words: str) -> Any:
+    """What the tool answers to `words`, as JSON; None where it is missing, fails, hangs or prints none."""
     tool = shutil.which("amd-smi")
     if tool is None:
-        return []
+        return None
     # A group of its own: the tool is a script, and what it started must not outlive a timeout.
     try:
         child = subprocess.Popen(
-            [tool, "static", "--asic", "--json"],
+            [tool, *words, "--json"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
     except OSError:
-        return []
+        return None
     try:
         out, _ = child.communicate(timeout=PATIENCE_SECONDS)
-        return amd_smi_devices(json.loads(out)) if child.returncode == 0 else []
+        return json.loads(out) if child.returncode == 0 else None
     except (ValueError, RecursionError, subprocess.TimeoutExpired):
-        return []
+        return None
     finally:
         with contextlib.suppress(OSError):
             os.killpg(child.pid, signal.SIGKILL)

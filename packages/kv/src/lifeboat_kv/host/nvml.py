@@ -13,7 +13,7 @@ from typing import Any
 LIBRARY = "libnvidia-ml.so.1"
 # The kernel module lists its GPUs here, whatever state the library is in.
 DRIVER = Path("/proc/driver/nvidia/gpus")
-_BUFFER = 96
+BUFFER = 96
 _NO_DRIVER = (9, 12)
 # https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html, nvmlReturn_t
 _REASONS = {
@@ -45,13 +45,13 @@ def _ask(nvml: Any) -> list[dict[str, Any]]:
     code = nvml.nvmlInit_v2()
     if code:
         # A library without a driver or a GPU is common in container images for both kinds of host.
-        silent = [] if code in _NO_DRIVER else [_device("NVIDIA GPU", problem=_reason(code))]
-        return _unread(_reason(code)) or silent
+        silent = [] if code in _NO_DRIVER else [_device("NVIDIA GPU", problem=reason(code))]
+        return _unread(reason(code)) or silent
     try:
         count = ctypes.c_uint()
         code = nvml.nvmlDeviceGetCount_v2(ctypes.byref(count))
         if code:
-            return _unread(_reason(code)) or [_device("NVIDIA GPU", problem=_reason(code))]
+            return _unread(reason(code)) or [_device("NVIDIA GPU", problem=reason(code))]
         return [_read(nvml, index) for index in range(count.value)]
     finally:
         nvml.nvmlShutdown()
@@ -61,11 +61,11 @@ def _read(nvml: Any, index: int) -> dict[str, Any]:
     handle = ctypes.c_void_p()
     code = nvml.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(index), ctypes.byref(handle))
     if code:
-        return _device(f"NVIDIA GPU {index}", problem=_reason(code))
+        return _device(f"NVIDIA GPU {index}", problem=reason(code))
 
     def text(call: str) -> str | None:
-        buffer = ctypes.create_string_buffer(_BUFFER)
-        good = getattr(nvml, call)(handle, buffer, ctypes.c_uint(_BUFFER)) == 0
+        buffer = ctypes.create_string_buffer(BUFFER)
+        good = getattr(nvml, call)(handle, buffer, ctypes.c_uint(BUFFER)) == 0
         return buffer.value.decode("utf-8", "replace").strip() or None if good else None
 
     major, minor = ctypes.c_int(), ctypes.c_int()
@@ -78,7 +78,7 @@ def _read(nvml: Any, index: int) -> dict[str, Any]:
         capability=f"{major.value}.{minor.value}" if read else None,
         uuid=text("nvmlDeviceGetUUID"),
         memory_bytes=int(memory[0]) if sized else None,
-        problem=None if read else _reason(code) if code else "it gave 0.0 as its capability",
+        problem=None if read else reason(code) if code else "it gave 0.0 as its capability",
     )
 
 
@@ -101,5 +101,6 @@ def _unread(problem: str) -> list[dict[str, Any]]:
     return found
 
 
-def _reason(code: int) -> str:
+def reason(code: int) -> str:
+    """What NVML's return code means, with what to do about it."""
     return f"NVML error {code}: {_REASONS.get(code, 'look at nvidia-smi')}"
