@@ -42,8 +42,13 @@ export class ControlPlane {
     return this.client.call("POST", "/api/worker/claim", ClaimedJob, { json: offer });
   }
 
-  async heartbeat(job: string, attempt: string, lastSeq: number): Promise<z.infer<typeof HeartbeatResponse>> {
-    const json = { attempt, last_seq: lastSeq };
+  async heartbeat(
+    job: string,
+    attempt: string,
+    lastSeq: number,
+    roomFree = false,
+  ): Promise<z.infer<typeof HeartbeatResponse>> {
+    const json = { attempt, last_seq: lastSeq, ...(roomFree ? { room_free: true } : {}) };
     const answer = await this.client.call("POST", `/api/worker/jobs/${job}/heartbeat`, HeartbeatResponse, {
       json,
     });

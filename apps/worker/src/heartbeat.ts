@@ -9,6 +9,7 @@ export class Heartbeat {
   private readonly bell = new Bell();
   private stopped = false;
   private waits: string | null;
+  private roomFree = false;
 
   constructor(
     private readonly job: {
@@ -31,6 +32,12 @@ export class Heartbeat {
     return this.waits;
   }
 
+  /** Says from now on, and at once, that the job's processes are gone. */
+  freeRoom(): void {
+    this.roomFree = true;
+    this.now();
+  }
+
   /** Beats at once: the control plane hinted that there is something to hear. */
   now(): void {
     this.bell.wake();
@@ -47,7 +54,8 @@ export class Heartbeat {
       await this.bell.wait(Math.min(10_000, Math.max(500, leaseMs / 3)));
       if (this.stopped) return;
       try {
-        const answer = await this.controlPlane.heartbeat(this.job.id, this.job.attempt, this.job.lastSeq());
+        const { id, attempt } = this.job;
+        const answer = await this.controlPlane.heartbeat(id, attempt, this.job.lastSeq(), this.roomFree);
         leaseMs = answer.lease_ms;
         this.waits = answer.waits_for ?? null;
         if (answer.action !== "continue") this.onOrder(answer.action);

@@ -40,6 +40,15 @@ it("begins once no heartbeat names anything that it waits for, and tells the run
   expect(logs()).toEqual([WAITS, expect.stringMatching(/parked after \d+ s/), "begun"]);
 });
 
+it("says that the room is free as soon as the job is gone, though its mapper cannot be stored yet", async () => {
+  const { controlPlane } = await draining(`result();`);
+  controlPlane.storageFull = true;
+  controlPlane.waitsFor = null;
+  await expect.poll(() => controlPlane.turnedAway, within).toBeGreaterThan(0);
+  await expect.poll(() => controlPlane.roomFree, within).toBe(true);
+  expect(controlPlane.finished).toEqual([]);
+});
+
 it("ends as cancelled where that is asked for meanwhile, and never begins", async () => {
   const { controlPlane, logs } = await draining(`log("begun"); result();`);
   await expect.poll(logs, within).toEqual([WAITS]);

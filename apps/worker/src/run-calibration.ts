@@ -114,6 +114,7 @@ export async function runCalibration(
             if (order) void started.stop(graceFor(order));
           });
     await hooks.afterJob();
+    if (job.room === "drain") heart.freeRoom();
     queue.sayWhatIsMissing();
     log.info({ job: job.id, end: end.kind }, "job ended");
     if (order === "fenced") {

@@ -28,6 +28,8 @@ export class TestControlPlane {
   beats = 0;
   action: "continue" | "cancel" | "fenced" = "continue";
   fenced = false;
+  /** Whether a heartbeat said that the job's processes are gone. */
+  roomFree = false;
   /** What heartbeats say that the job waits for. */
   waitsFor: string | null = null;
   refuseEvents = false;
@@ -96,6 +98,7 @@ export class TestControlPlane {
     if (this.fenced) return fencedAnswer;
     if (url.endsWith("/heartbeat")) {
       this.beats++;
+      this.roomFree ||= json.room_free === true;
       return { status: 200, body: { lease_ms: 1500, action: this.action, waits_for: this.waitsFor } };
     }
     if (url.endsWith("/events")) {

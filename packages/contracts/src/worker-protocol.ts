@@ -89,7 +89,12 @@ export const ClaimedJob = z.discriminatedUnion("kind", [
 ]);
 export type ClaimedJob = z.infer<typeof ClaimedJob>;
 
-export const HeartbeatRequest = z.object({ attempt: z.string(), last_seq: z.number().int() });
+export const HeartbeatRequest = z.object({
+  attempt: z.string(),
+  last_seq: z.number().int(),
+  /** Its job's processes are gone: what nodes made room for is over, though its events and its mapper may be on their way still. */
+  room_free: z.boolean().nullish(),
+});
 export type HeartbeatRequest = z.infer<typeof HeartbeatRequest>;
 export const HeartbeatResponse = z.object({
   lease_ms: z.number().int(),

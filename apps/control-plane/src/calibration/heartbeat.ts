@@ -1,5 +1,6 @@
 import type { HeartbeatRequest, HeartbeatResponse } from "@helm/contracts";
 import type { Call } from "../context";
+import { unparkNodes } from "../park/park-nodes";
 import { lookAtDrain } from "./drain-phase";
 import { Fenced, holdLease } from "./lease";
 
@@ -11,6 +12,7 @@ export async function heartbeat({
   try {
     const held = await holdLease(ctx, input.id, input.attempt);
     if (held.calibration.cancelRequestedAt) return { lease_ms: held.leaseMs, action: "cancel" };
+    if (input.room_free) await unparkNodes(ctx, held.calibration);
     const { waitsFor, over } = await lookAtDrain(ctx, held);
     if (over) return { lease_ms: 0, action: "fenced" };
     return { lease_ms: held.leaseMs, action: "continue", waits_for: waitsFor };

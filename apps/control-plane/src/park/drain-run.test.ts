@@ -166,6 +166,14 @@ describe("the nodes come back", () => {
     await served();
   });
 
+  it("as soon as its job is gone, though its mapper is still to be stored", async () => {
+    const { id, attempt } = await parked();
+    expect((await worker.heartbeat(id, attempt, { room_free: true })).json.action).toBe("continue");
+    await served();
+    expect((await get(id)).state).toBe("RUNNING");
+    await worker.finish(id, { attempt, outcome: "cancelled" });
+  });
+
   it("where it is cancelled while they drain: at once, and the worker ends it", async () => {
     const { id, attempt, beat } = await draining(2);
     await operator().calibration.cancel({ id });

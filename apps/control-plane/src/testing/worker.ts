@@ -138,7 +138,8 @@ export async function joinWorker(control: Pick<TestControlPlane, "request">, tok
     credential,
     claim: (input: ClaimRequest = {}) =>
       post("claim", { models: ["pilot", "target", "odd", "small", "large"], devices: ["cpu"], ...input }),
-    heartbeat: (job: string, attempt: string) => post(`jobs/${job}/heartbeat`, { attempt, last_seq: 0 }),
+    heartbeat: (job: string, attempt: string, more: object = {}) =>
+      post(`jobs/${job}/heartbeat`, { attempt, last_seq: 0, ...more }),
     events: (job: string, attempt: string, events: CalibrationEvent[], from = 1) =>
       post(`jobs/${job}/events`, {
         job,
