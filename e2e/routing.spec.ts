@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "@playwright/test";
-import { HELM_PAGE } from "./product";
+import { HELM_PAGE, Made, madeFile } from "./product";
 import { contextFor } from "./visit";
 
 /** After the journey: there is an administrator's session, one node, and more than one generation. */
@@ -69,5 +70,36 @@ test("a node drains, says so, and comes back by its canary", async ({ browser })
   await expect(page.getByRole("heading", { name: "Memory against budget" })).toBeVisible();
   await expect(page.getByRole("table", { name: "Memory against budget" })).toContainText("MiB");
   await expect(page.getByRole("table", { name: /^What .* answered$/ })).toContainText("Acked");
+  await context.close();
+});
+
+test("a calibration that drains says what it reaches, parks the node, and a cancel brings it back", async ({
+  browser,
+}) => {
+  test.setTimeout(300_000);
+  const context = await contextFor(browser, { theme: "light", width: 1440 }, true);
+  const page = await context.newPage();
+  const { pairId } = Made.parse(JSON.parse(readFileSync(madeFile(), "utf8")));
+  await page.goto(`/pairs/${pairId}`);
+  await page.getByRole("button", { name: /^Calibrate again/ }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("After a drain").check();
+  await expect(dialog.getByText(/ drains /)).toBeVisible();
+  await expect(dialog.getByText(/^No other node serves/)).toBeVisible();
+  await dialog.getByLabel("That is meant").check();
+  await dialog.getByRole("button", { name: "Start the calibration" }).click();
+  await expect(page).toHaveURL(/\/calibrations\/[0-9a-f-]{36}$/);
+  await expect(page.getByText("After a drain", { exact: true })).toBeVisible();
+  const run = page.url();
+
+  await page.goto("/nodes");
+  await expect(page.getByText("Parked", { exact: true })).toBeVisible({ timeout: 90_000 });
+  await page.getByRole("link", { name: "a calibration", exact: true }).click();
+  await expect(page).toHaveURL(run);
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel the calibration" }).click();
+  await expect(page.getByText("CANCELLED", { exact: true }).first()).toBeVisible({ timeout: 60_000 });
+  await page.goto("/nodes");
+  await expect(page.getByText("Serving", { exact: true })).toBeVisible({ timeout: 120_000 });
   await context.close();
 });
