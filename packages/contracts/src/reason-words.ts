@@ -75,7 +75,10 @@ export const GATEWAY_ERRORS = {
   headers_too_large: [431, "the request's head is larger than the gateway takes"],
   internal_error: [500, "a fault of the gateway; give the trace id to whoever runs it"],
   engine_error: [502, "the engine failed"],
-  no_capacity: [503, "no room, or the node takes no requests (it starts, drains, or is parked for a calibration); ask again after `retry-after`"],
+  no_capacity: [
+    503,
+    "no room, or the node takes no requests (it starts, drains, or is parked for a calibration); ask again after `retry-after`",
+  ],
   telemetry_stale: [503, "the engine has not told its state for too long"],
   timeout: [504, "the answer took longer than it may"],
 } as const satisfies Record<string, readonly [status: number, words: string]>;
