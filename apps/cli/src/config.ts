@@ -1,6 +1,15 @@
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { findCheckout, type HubConfig, HubEnvironment, parseEnvironment, readHub } from "@helm/host";
+import {
+  ComputeBudgetEnvironment,
+  findCheckout,
+  type HubConfig,
+  HubEnvironment,
+  parseEnvironment,
+  readComputeBudget,
+  readHub,
+} from "@helm/host";
+import type { ComputeBudget } from "@helm/pairing";
 import { z } from "zod";
 
 const Environment = z.object({
@@ -12,6 +21,7 @@ const Environment = z.object({
   ...HubEnvironment,
   HELM_PYTHON: z.string().optional(),
   HELM_LEASE_DIR: z.string().optional(),
+  ...ComputeBudgetEnvironment,
   XDG_CONFIG_HOME: z.string().optional(),
   NO_COLOR: z.string().optional(),
 });
@@ -28,6 +38,7 @@ export interface CliConfig {
   hub: HubConfig | null;
   artifactDir: string;
   leaseDir: string;
+  budget: ComputeBudget;
   python: string | undefined;
   sessionFile: string;
   color: boolean;
@@ -48,6 +59,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): CliConfig {
     hub: readHub(given),
     artifactDir: join(checkout, ".helm", "artifacts"),
     leaseDir: resolve(given.HELM_LEASE_DIR ?? join(checkout, ".helm", "leases")),
+    budget: readComputeBudget(given),
     python: given.HELM_PYTHON,
     sessionFile: join(given.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "lifeboat", "session.json"),
     color: given.NO_COLOR === undefined,

@@ -11,6 +11,8 @@ export interface NodeHardware {
   device: "cuda" | "rocm" | "cpu";
   /** Name of the device lease: the GPU's UUID, or `cpu` for the host. */
   leaseName: string;
+  /** As the library's guard names it: a GPU's UUID, or its kind where it has none; `cpu` for the host. */
+  guardName: string;
   /** No accelerator and started for the CPU: Helm works here in development mode, and says so. */
   development: boolean;
 }
@@ -29,7 +31,15 @@ export function chooseHardware(found: DeviceFacts[], wanted: NodeConfig["device"
   const { verdict, sentence } = hostVerdict(devices);
   if (verdict === "none") {
     if (wanted === "cpu")
-      return { verdict, sentence, devices, device: "cpu", leaseName: "cpu", development: true };
+      return {
+        verdict,
+        sentence,
+        devices,
+        device: "cpu",
+        leaseName: "cpu",
+        guardName: "cpu",
+        development: true,
+      };
     throw new HardwareRefused(
       `${sentence} Start the node with HELM_DEVICE=cpu to serve in development mode.`,
     );
@@ -43,12 +53,14 @@ export function chooseHardware(found: DeviceFacts[], wanted: NodeConfig["device"
   const fitting = devices.filter((device) => vendor === null || device.vendor === vendor);
   const best = fitting.find((device) => hardwareVerdict(device).verdict === "allowed") ?? fitting[0];
   if (!best) throw new HardwareRefused(`HELM_DEVICE=${wanted} names no GPU of this host. ${sentence}`);
+  const device = best.vendor === "amd" ? "rocm" : "cuda";
   return {
     verdict: hardwareVerdict(best).verdict,
     sentence,
     devices,
-    device: best.vendor === "amd" ? "rocm" : "cuda",
+    device,
     leaseName: leaseNameOf(best),
+    guardName: best.uuid ?? device,
     development: false,
   };
 }

@@ -12,6 +12,7 @@ import { EngineSupervisor } from "./engine/engine-supervisor";
 import { MemoryWatch } from "./engine/memory-watch";
 import { runModelCanary } from "./engine/model-canary";
 import { ParkableEngine } from "./engine/parkable-engine";
+import { processBytes } from "./engine/process-bytes";
 import type { ServingEngine } from "./engine/serving-engine";
 import { isLoopback, type NodeConfig } from "./environment";
 import { Salts } from "./escalation/salts";
@@ -169,6 +170,9 @@ export class Node {
         maxWaiting: MOST_WAITING,
         startMs: config.engineStartMs,
         lease: { directory: config.leaseDir, device: hardware.leaseName },
+        ...(hardware.device === "cpu"
+          ? {}
+          : { measureProcess: (pid) => processBytes(python, hardware.guardName, pid, log) }),
       },
       log,
       (engine) => this.engineChanged(engine),

@@ -1,12 +1,14 @@
 import { hostname } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import {
+  ComputeBudgetEnvironment,
   findCheckout,
   type HubConfig,
   HubEnvironment,
   machineId,
   type OutboxLimits,
   parseEnvironment,
+  readComputeBudget,
   readHub,
 } from "@helm/host";
 import type { ComputeBudget } from "@helm/pairing";
@@ -33,16 +35,7 @@ const Environment = z.object({
     .int()
     .min(64 * 1024)
     .default(256 * 1024 ** 2),
-  /** Bytes that must be free for a calibration to start: what one of the bundled pair came to hold, and a fifth more. */
-  HELM_COMPUTE_BUDGET_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1024 ** 2)
-    .default(2048 * 1024 ** 2),
-  /** Percent of a GPU's time that our own engines may take when a calibration starts beside them. */
-  HELM_COMPUTE_BUDGET_UTILISATION: z.coerce.number().int().min(0).max(100).default(80),
-  /** Programs that watch GPUs and compute nothing there, by name. */
-  HELM_GPU_OBSERVERS: z.string().default("nv-hostengine,dcgm,dcgm-exporter"),
+  ...ComputeBudgetEnvironment,
   HELM_POLL_MS: z.coerce.number().int().min(100).max(60_000).default(5000),
 });
 
@@ -94,12 +87,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): WorkerConfig {
       maxBytes: given.HELM_OUTBOX_MAX_BYTES,
       reserveBytes: Math.ceil(given.HELM_OUTBOX_MAX_BYTES / 4),
     },
-    budget: {
-      neededBytes: given.HELM_COMPUTE_BUDGET_BYTES,
-      mostUtilisation: given.HELM_COMPUTE_BUDGET_UTILISATION,
-      observers: given.HELM_GPU_OBSERVERS.split(",")
-        .map((name) => name.trim())
-        .filter(Boolean),
-    },
+    budget: readComputeBudget(given),
   };
 }

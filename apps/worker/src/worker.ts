@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CancelHint, type ClaimRequest } from "@helm/contracts";
 import {
   acquireDeviceLease,
+  DeviceGuard,
   type DeviceLease,
   type HostIdentity,
   type Logger,
@@ -12,7 +13,6 @@ import {
 import type { WorkerConfig } from "./config";
 import { ControlPlane, isRevoked } from "./control-plane";
 import { deliver } from "./deliver";
-import { DeviceGuard } from "./device-guard";
 import type { Hardware } from "./hardware";
 import { JobAftermath } from "./job-aftermath";
 import { leftRecords } from "./job-record";

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { acquireDeviceLease } from "@helm/host";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import hardware from "../../../../packages/pairing/src/cases/hardware.json";
 import cases from "../../../../packages/pairing/src/cases/pairs.json";
@@ -93,6 +94,21 @@ describe("lifeboat helm inspect", () => {
     const odd = await lifeboat(["helm", "inspect", folder]);
     expect(odd.stdout).toContain("q?[2Jwen");
     expect(odd.stdout + odd.stderr).not.toContain("\u001b");
+  });
+});
+
+describe("lifeboat helm doctor", () => {
+  it("tells who uses the device by its lease, and what the guard says of it", async () => {
+    const leases = await temporaryFolder();
+    const before = await lifeboat(["helm", "doctor", "--json"], { HELM_LEASE_DIR: leases });
+    const [use] = before.lines.at(-1)?.uses as { device: string }[];
+    expect(use).toMatchObject({ exclusive: null, starting: null, engines: [], needed_bytes: 2 * 1024 ** 3 });
+    const device = use?.device ?? "";
+    await acquireDeviceLease({ directory: leases, device, purpose: "a test's run" });
+    const env = { HELM_LEASE_DIR: leases, HELM_COMPUTE_BUDGET_BYTES: String(2 ** 52) };
+    const ran = await lifeboat(["helm", "doctor"], env);
+    expect(ran.stdout).toContain(`lease ${device}: held by process ${process.pid} (a test's run)`);
+    expect(ran.stdout).toMatch(/no calibration may start\n.*A calibration needs 4194304\.0 GiB/);
   });
 });
 

@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Context } from "../context";
 import { Failure } from "../failure";
 import { printable, table } from "../terminal/style";
+import { deviceLines, reportDevice } from "./device-report";
 
 /**
  * A device as someone else's telemetry tells it. A number such as 9.0 loses its zero in JSON; a capability that is
@@ -33,16 +34,22 @@ export async function doctor(context: Context, telemetryFile: string | undefined
     const device = await readTelemetry(telemetryFile);
     return report(context, hardwareVerdict(device), [device], {});
   }
-  const found = await askDoctor(locatePython(context.config.python));
+  const python = locatePython(context.config.python);
+  const found = await askDoctor(python);
   const devices = found.devices.filter((device) => device.vendor !== "none");
+  const offered = devices.filter((device) => hardwareVerdict(device).verdict === "allowed");
+  const places = devices.length === 0 ? [null] : offered;
+  const uses = await Promise.all(places.map((gpu) => reportDevice(context, python, gpu)));
   const code = report(context, hostVerdict(devices), devices, {
     torch: found.torch,
     torch_device: found.torch_device,
     torch_problem: found.torch_problem,
+    uses,
   });
   if (!screen.json) {
     const place = found.torch_device ? `on ${found.torch_device}` : "without a GPU";
     screen.say(`  torch ${found.torch ?? "not installed"}, ${place}`);
+    for (const use of uses) for (const line of deviceLines(use)) screen.say(line);
     if (found.torch_problem) screen.say(`${screen.style.yellow("but")}  ${found.torch_problem}`);
   }
   return code;

@@ -25,7 +25,7 @@ export function WorkerCard({ worker }: { worker: Worker }) {
       </div>
       {worker.waiting ? (
         <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
-          Takes no run now: {worker.waiting}
+          {takesWords(worker)}: {worker.waiting}
         </p>
       ) : null}
       <div className="mt-3 grid gap-x-8 lg:grid-cols-2">
@@ -77,4 +77,9 @@ export function WorkerCard({ worker }: { worker: Worker }) {
       </div>
     </li>
   );
+}
+
+function takesWords({ rooms }: Worker): string {
+  if (rooms?.includes("drain")) return "Takes only runs that drain this machine's nodes";
+  return rooms ? "Takes no calibration now" : "Takes no job now";
 }

@@ -34,7 +34,9 @@ export const Offers = z.object({
 export const WorkerRow = HostRow.extend({
   models: z.array(z.string()),
   corpora: z.array(z.string()),
+  /** Why a kind of calibration is missing among its rooms, or why it takes nothing at all where it names none. */
   waiting: z.string().nullable(),
+  rooms: z.array(CalibrationRoom).nullable(),
   /** How far its clock is ahead of the database's, in whole ten seconds; null where it has not said its time. */
   clockSkewMs: z.number().nullable(),
   runningCalibrationId: z.uuid().nullable(),
@@ -110,6 +112,7 @@ export async function listWorkers(ctx: Context): Promise<z.infer<typeof WorkerRo
       models: offers.models ?? [],
       corpora: offers.corpora ?? [],
       waiting: offers.waiting ?? null,
+      rooms: offers.rooms ?? null,
       clockSkewMs: offers.clock_skew_ms ?? null,
       runningCalibrationId: host.attempts[0]?.calibrationId ?? null,
     };

@@ -1,6 +1,8 @@
 import type { DeviceTelemetry } from "@helm/contracts";
-import { askGuard, type PythonHome, readDeviceUse } from "@helm/host";
 import { type ComputeBudget, type DeviceWord, judgeDevice } from "@helm/pairing";
+import { readDeviceUse } from "./lease-file";
+import type { PythonHome } from "./python";
+import { askGuard } from "./python-verbs";
 
 export interface GuardSettings {
   python: PythonHome;
@@ -11,7 +13,7 @@ export interface GuardSettings {
   budget: ComputeBudget;
 }
 
-/** Says whether a calibration may start on this worker's device: telemetry asked anew each time, judged with the lease. */
+/** Says whether a calibration may start on a device: telemetry asked anew each time, judged with its lease. */
 export class DeviceGuard {
   constructor(private readonly settings: GuardSettings) {}
 
