@@ -1,12 +1,15 @@
 // Admission on the running product: a ladder of clients, a burst beside the engine itself, mixed traffic, a budget too small.
-// Usage: npm run bench:ladder -- [--write] [--quick]
+// Usage: npm run bench:ladder -- [--write] [--quick] [--rounds N] [--only wide|footprint|small-budget]
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+
 import { besideEngine, wordsOf } from "./bench/ladder/beside-engine.mjs";
 import { besideLiteLlm } from "./bench/ladder/beside-litellm.mjs";
 import { climb } from "./bench/ladder/climb.mjs";
 import { readMemory, takeGolden } from "./bench/ladder/engine.mjs";
+import { secondFootprint } from "./bench/ladder/footprint.mjs";
 import { burst, Door, sustain } from "./bench/ladder/load.mjs";
 import { aimsOf, pageOf, TARGETS, textOf } from "./bench/ladder/page.mjs";
 import { bringUp } from "./bench/ladder/serving-product.mjs";
@@ -16,22 +19,42 @@ import { ensureBuilt, ensureInstalled } from "./lib/ensure-all.mjs";
 import { ROOT } from "./lib/paths.mjs";
 import { main, Sorry } from "./lib/sorry.mjs";
 
-const args = process.argv.slice(2);
+const PARTS = ["wide", "footprint", "small-budget"];
+const { values: asked } = parseArgs({
+  options: {
+    write: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    only: { type: "string" },
+  },
+});
 /** Whether it runs at all; its figures say nothing of the aims. */
-const quick = args.includes("--quick");
+const { quick } = asked;
 const CLIENTS = quick ? 128 : 2_048;
 /** LiteLLM is slow enough that fewer say the same. */
 const LITELLM_CLIENTS = quick ? 64 : 256;
-const ROUNDS = quick ? 2 : 3;
+const ROUNDS = asked.rounds === undefined ? (quick ? 2 : 7) : Number(asked.rounds);
+/** Of the second model's footprint. */
+const FOOTPRINT_CLIENTS = quick ? 64 : 256;
 const MAX_TOKENS = 16;
 const SUSTAIN = { clients: 64, seconds: quick ? 3 : 15 };
 const LONG = { characters: 6_000, maxTokens: 400 };
-/** Tokens for each model in the part with the small budget: one long request, and a few short ones beside it. */
-const SHORT_BUDGET_TOKENS = 3_000;
+/** Bytes of a token's cache in both bundled models together: one budget gives each as many tokens. */
+const TOKEN_BYTES = 5_120 + 7_168;
+/**
+ * Tokens for each model in the part with the small budget: a long request takes about 2,700, so that two do not fit, and what one
+ * leaves holds all the short ones at a time. With less, short ones wait for each other longer than the deadline.
+ */
+const SHORT_BUDGET_TOKENS = 4_500;
 const say = (line) => process.stderr.write(`  ${line}\n`);
 const section = (line) => process.stderr.write(`\n${line}\n`);
 
 await main(async () => {
+  if (!Number.isInteger(ROUNDS) || ROUNDS < 1)
+    throw new Sorry(`--rounds "${asked.rounds}" is no whole number above zero.`);
+  if (asked.only !== undefined && !PARTS.includes(asked.only))
+    throw new Sorry(`--only "${asked.only}" is none of ${PARTS.join(", ")}.`);
+  if (asked.only !== undefined && asked.write) throw new Sorry("--write needs all parts: leave --only out.");
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => stopping.abort(new Sorry("Interrupted. Nothing was written.")));
@@ -43,20 +66,26 @@ await main(async () => {
   const measured = { load: { before: loadavg()[0], after: 0 }, clients: CLIENTS, maxTokens: MAX_TOKENS };
   section("Targets, written down before the run");
   for (const { what, target } of TARGETS) say(`${what}: ${target}`);
+  const runs = (part) => asked.only === undefined || asked.only === part;
   try {
-    await onProduct(join(folder, "a"), {}, stopping.signal, (up) => onWideBudget(up, measured, folder));
-    const { kv_bytes_per_token: pilot } = measured.memory.models.pilot;
-    const both = pilot + measured.memory.models.target.kv_bytes_per_token;
-    const env = { HELM_ENGINE_KV_BYTES: String(SHORT_BUDGET_TOKENS * both), HELM_ADMISSION_MS: "500" };
-    await onProduct(join(folder, "b"), env, stopping.signal, (up) => onShortBudget(up, measured));
+    if (runs("wide"))
+      await onProduct(join(folder, "a"), {}, stopping.signal, (up) => onWideBudget(up, measured, folder));
+    if (runs("footprint")) measured.second = await onSecondModel(folder, stopping.signal);
+    if (runs("small-budget")) {
+      const env = {
+        HELM_ENGINE_KV_BYTES: String(SHORT_BUDGET_TOKENS * TOKEN_BYTES),
+        HELM_ADMISSION_MS: "500",
+      };
+      await onProduct(join(folder, "b"), env, stopping.signal, (up) => onShortBudget(up, measured));
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   measured.load.after = loadavg()[0];
   const aims = aimsOf(measured);
   process.stdout.write(textOf(aims));
-  if (args.includes("--write") && !quick)
-    writeFileSync(join(ROOT, "docs/results/ladder.md"), pageOf(measured, aims));
+  for (const trouble of measured.beside?.troubles ?? []) say(trouble);
+  if (asked.write && !quick) writeFileSync(join(ROOT, "docs/results/ladder.md"), pageOf(measured, aims));
   if (quick) say("A quick run: that it goes through is all it says.");
   else if (aims.some(({ met }) => !met)) process.exitCode = 3;
 });
@@ -123,6 +152,13 @@ async function onWideBudget({ doors, gateway, key, pids, socketPath }, measured,
   measured.memoryAfter = await readMemory(socketPath);
 }
 
+/** On engines of its own: the product's other processes are no part of what a model costs. */
+async function onSecondModel(folder, signal) {
+  section("The second model's whole footprint");
+  const prompts = someTasks(8).map(({ prompt }) => prompt);
+  return secondFootprint(folder, { prompts, maxTokens: MAX_TOKENS, clients: FOOTPRINT_CLIENTS, say, signal });
+}
+
 async function onShortBudget({ doors, socketPath }, measured) {
   section("A budget too small for two long requests");
   const prompts = someTasks(8).map(({ prompt }) => prompt);
@@ -134,6 +170,6 @@ async function onShortBudget({ doors, socketPath }, measured) {
   measured.tight = { budget: models.pilot.kv_budget_bytes, ...(await shortBudget(doors.gateway, load)) };
   const { shorts, longs } = measured.tight;
   say(
-    `short: ${shorts.correct} correct; long: ${longs.completed} answered, ${longs.refusals.length} refused with a number`,
+    `short: ${shorts.correct} correct, ${shorts.refused} refused, ${shorts.failed} failed; long: ${longs.completed} answered, ${longs.refusals.length} refused with a number`,
   );
 }

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { findCheckout, machineId, parseEnvironment } from "@helm/host";
 import { z } from "zod";
-import type { EngineBudgets } from "./engine/engine-supervisor";
+import { checkBudgetNames, type EngineBudgets, KvBudgets } from "./engine/engine-budgets";
 
 const loopback = new Set(["127.0.0.1", "localhost", "::1"]);
 
@@ -34,10 +34,11 @@ const Environment = z
     HELM_DEVICE: z.enum(["cpu", "cuda", "rocm", "auto"]).default("auto"),
     HELM_ENGINE: z.literal("reference").default("reference"),
     HELM_ENGINE_MODELS: z.string().optional(),
-    /** Bytes that the reference engine may take for each; its own defaults where they are left out. */
-    HELM_ENGINE_KV_BYTES: Bytes,
+    /** Bytes that the reference engine may take for each; where they are left out it derives them from what is free. */
+    HELM_ENGINE_KV_BYTES: KvBudgets.optional(),
     HELM_ENGINE_STAGING_BYTES: Bytes,
     HELM_ENGINE_MAPPER_BYTES: Bytes,
+    HELM_ENGINE_MAPPER_HOST_BYTES: Bytes,
     /** How long a request may wait for its turn before it is refused with a number. */
     HELM_ADMISSION_MS: z.coerce.number().int().min(0).max(600_000).default(120_000),
     HELM_ENGINE_START_MS: z.coerce.number().int().min(1_000).default(180_000),
@@ -84,6 +85,8 @@ export interface NodeConfig {
 export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
   const given = parseEnvironment(Environment, environment);
   const checkout = findCheckout() ?? process.cwd();
+  const models = readModels(given.HELM_ENGINE_MODELS ?? bundledModels(checkout));
+  checkBudgetNames(given.HELM_ENGINE_KV_BYTES, models);
   const stateDir = resolve(given.HELM_NODE_STATE ?? join(checkout, ".helm", "node"));
   return {
     controlUrl: given.HELM_CONTROL_URL,
@@ -98,11 +101,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): NodeConfig {
     metricsToken: given.HELM_METRICS_TOKEN,
     python: given.HELM_PYTHON,
     device: given.HELM_DEVICE,
-    models: readModels(given.HELM_ENGINE_MODELS ?? bundledModels(checkout)),
+    models,
     engineBudgets: {
       kv: given.HELM_ENGINE_KV_BYTES,
       staging: given.HELM_ENGINE_STAGING_BYTES,
       mappers: given.HELM_ENGINE_MAPPER_BYTES,
+      mappersHost: given.HELM_ENGINE_MAPPER_HOST_BYTES,
     },
     admissionMs: given.HELM_ADMISSION_MS,
     engineStartMs: given.HELM_ENGINE_START_MS,

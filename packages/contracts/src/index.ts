@@ -13,6 +13,7 @@ export * from "./corpus-name";
 export * from "./csv";
 export * from "./drift";
 export * from "./engine-door";
+export * from "./engine-memory";
 export * from "./errors";
 export * from "./evaluation";
 export * from "./event-line";

@@ -167,12 +167,26 @@ export const EngineMemoryReport = z.object({
       kv_used_bytes: z.number().nullish(),
       kv_cached_bytes: z.number().nullish(),
       kv_budget_bytes: z.number().nullish(),
+      /** What admission has promised to requests that run or are about to. */
+      kv_promised_bytes: z.number().nullish(),
+      /** Of the cache what lies in memory: its pages come as they are written. */
+      kv_touched_bytes: z.number().nullish(),
+      /** What the process grew by while the model was loaded, its weights among it. */
+      load_bytes: z.number().nullish(),
     }),
   ),
   staging: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
   mappers: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
   /** Mappers that the device has no room for and that come back without their file being read. */
   mappers_host: z.object({ used_bytes: z.number(), budget_bytes: z.number() }).nullish(),
+  /** Of the process before any model was loaded, and of that the pages of libraries' files; buffers of the steps. */
+  runtime_bytes: z.number().nullish(),
+  runtime_file_bytes: z.number().nullish(),
+  scratch_bytes: z.number().nullish(),
+  /** Of the device's memory: free as the system measures it, kept out of all budgets, promised and not touched yet. */
+  free_bytes: z.number().nullish(),
+  reserve_bytes: z.number().nullish(),
+  untouched_bytes: z.number().nullish(),
   /** Of the engine's process in main memory, and of the GPU's memory what it allocated. */
   process_bytes: z.number().nullish(),
   device_bytes: z.number().nullish(),

@@ -1,5 +1,7 @@
 import { cpus, totalmem } from "node:os";
 import { LITELLM } from "../serving/litellm.mjs";
+import { addedBytes } from "./footprint.mjs";
+import { footprintOf } from "./footprint-page.mjs";
 
 const MIB = 1 << 20;
 const AIM = { ofEngine: 0.95, burst: 40, short: 40, mixed: 10, secondMib: 512, growMib: 256 };
@@ -14,20 +16,66 @@ export const TARGETS = [
   { what: "burst", target: `${AIM.burst} correct answers/s` },
   { what: "short requests, sustained", target: `${AIM.short} correct answers/s` },
   { what: "short and long requests mixed", target: `${AIM.mixed} correct answers/s` },
-  { what: "the second model's whole footprint", target: `${AIM.secondMib} MiB` },
+  {
+    what: "the second model's whole footprint, in the one engine and as an engine of its own",
+    target: `${AIM.secondMib} MiB`,
+  },
   {
     what: "gateway and engine grow between the first and the last burst by less than",
     target: `${AIM.growMib} MiB`,
   },
 ];
 
-export function aimsOf({ ladder, beside, auto, short, mixed, memory, tight, clients }) {
+/** Of the parts that ran. */
+export function aimsOf(measured) {
+  return [
+    ...(measured.ladder ? wideAims(measured) : []),
+    ...(measured.second ? secondAims(measured.second) : []),
+    ...(measured.tight ? tightAims(measured.tight) : []),
+  ];
+}
+
+const aim = (what, figure, met) => ({ what, figure, met });
+
+function secondAims(second) {
+  const added = addedBytes(second);
+  const fits = (bytes) => bytes <= AIM.secondMib * MIB;
+  return [
+    aim(
+      `the second model in the one engine: ${AIM.secondMib} MiB more than the pilot alone, under the same load and its own`,
+      `${mib(added.inside)} MiB`,
+      fits(added.inside),
+    ),
+    aim(
+      `the second model as an engine of its own: ${AIM.secondMib} MiB, the whole process`,
+      `${mib(second.second.rss)} MiB resident, ${mib(added.beside)} MiB more than the first engine alone`,
+      fits(second.second.rss),
+    ),
+  ];
+}
+
+function tightAims(tight) {
+  const promised = tight.longs.refusals.filter(({ ticket }) => ticket !== null).length;
+  const { shorts, longs } = tight;
+  return [
+    aim(
+      "small budget: short requests keep flowing, none refused, failed or corrupted",
+      `${shorts.rate.toFixed(1)}/s (${countsOf(shorts)})`,
+      shorts.correct > 0 && shorts.refused + shorts.failed + shorts.corrupted === 0,
+    ),
+    aim(
+      "small budget: long requests are refused with a number, and with their ticket what was promised fits",
+      `${longs.completed} answered, ${longs.refusals.length} refused, ${promised} with a ticket, ${longs.broken} of those refused again`,
+      longs.completed > 1 && promised > 0 && longs.broken === 0,
+    ),
+  ];
+}
+
+function wideAims({ ladder, beside, auto, short, mixed, clients }) {
   const last = ladder.rungs.at(-1);
-  const aim = (what, figure, met) => ({ what, figure, met });
   const grown = ["gateway", "engine"].map(
     (who) => Math.max(0, beside.memory[who].at(-1) - beside.memory[who][0]) / MIB,
   );
-  const promised = tight.longs.refusals.filter(({ ticket }) => ticket !== null).length;
   return [
     aim(
       `${clients.toLocaleString("en")} clients on the ladder's last rung: none failed, refused or corrupted`,
@@ -57,24 +105,9 @@ export function aimsOf({ ladder, beside, auto, short, mixed, memory, tight, clie
     ),
     aim(`mixed: ${AIM.mixed}/s`, `${mixed.rate.toFixed(1)}/s (${countsOf(mixed)})`, mixed.rate >= AIM.mixed),
     aim(
-      `the second model's whole footprint: ${AIM.secondMib} MiB`,
-      `${mib(secondOf(memory))} MiB`,
-      secondOf(memory) <= AIM.secondMib * MIB,
-    ),
-    aim(
       `gateway and engine grow by less than ${AIM.growMib} MiB over the bursts`,
       `${grown.map((value) => value.toFixed(0)).join(" and ")} MiB`,
       grown.every((value) => value < AIM.growMib),
-    ),
-    aim(
-      "small budget: short requests keep flowing, none refused, failed or corrupted",
-      `${tight.shorts.rate.toFixed(1)}/s (${countsOf(tight.shorts)})`,
-      tight.shorts.correct > 0 && tight.shorts.refused + tight.shorts.failed + tight.shorts.corrupted === 0,
-    ),
-    aim(
-      "small budget: long requests are refused with a number, and with their ticket what was promised fits",
-      `${tight.longs.completed} answered, ${tight.longs.refusals.length} refused, ${promised} with a ticket, ${tight.longs.broken} of those refused again`,
-      tight.longs.completed > 1 && promised > 0 && tight.longs.broken === 0,
     ),
   ];
 }
@@ -119,24 +152,19 @@ ${beside.rounds} times ${measured.clients.toLocaleString("en")} clients with one
 | gateway's memory after each burst (MiB) | ${beside.memory.gateway.map(mib).join(", ")} | |
 | engine's memory after each burst (MiB) | ${beside.memory.engine.map(mib).join(", ")} | |
 
-Ratio: ${interval(beside.ratio, 3)}. Through \`helm-auto\`, where the judge reads every answer: ${auto.rate.toFixed(1)}/s, ${countsOf(auto)}, answered by ${[...auto.served].map(([who, times]) => `${who} ${times}`).join(", ")}.
+Ratio, the mean of the rounds' own: ${interval(beside.ratio, 3)}, of ${beside.ratios.map((ratio) => ratio.toFixed(3)).join(", ")}. What slows a whole round down is in
+both of its bursts. Through \`helm-auto\`, where the judge reads every answer: ${auto.rate.toFixed(1)}/s, ${countsOf(auto)}, answered by ${[...auto.served].map(([who, times]) => `${who} ${times}`).join(", ")}.
 
 ${liteLlmLine(measured.litellm)}
 
-## Footprint
-
-| | weights (MiB) | cache budget (MiB) |
-| --- | --- | --- |
-${Object.entries(memory.models)
-  .map(([name, model]) => `| ${name} | ${mib(model.weights_bytes)} | ${mib(model.kv_budget_bytes)} |`)
-  .join("\n")}
-
-Of the engine's process ${mib(memory.process_resident_bytes)} MiB were resident before and ${mib(memoryAfter.process_resident_bytes)} MiB after the run.
+${footprintOf(measured.second, memory, memoryAfter)}
 
 ## A budget too small for two long requests
 
 Of ${mib(tight.budget)} MiB of cache a long request needs ${mib(neededOf(tight))}; two clients send one after another, eight send short ones all the time, for ${tight.seconds} s. Requests
-may wait 500 ms for their turn; a long one that is refused comes back with its ticket when the refusal said.
+may wait 500 ms for their turn; a long one that is refused comes back with its ticket when the refusal said. Two long requests do not fit;
+what one leaves holds the eight short ones together. With 3,000 tokens, room for one short request beside a long one, eight took turns
+and some waited longer than 500 ms: nothing was left idle (\`packages/admission/src/short-budget.test.ts\`), the deadline was too short for so little room.
 
 | | answered | refused | rate (/s) |
 | --- | --- | --- | --- |
@@ -153,14 +181,23 @@ function liteLlmLine({ clients, without, ...found }) {
   return `${clients} clients through a LiteLLM ${LITELLM} proxy in front of the same engine: ${found.rate.toFixed(1)}/s, ${countsOf(found)}.`;
 }
 
-function gapOf({ longs }) {
+function gapOf({ budget, longs }) {
   const worst = longs.refusals.toSorted((a, b) => b.shortfall_bytes - a.shortfall_bytes)[0];
   if (!worst) return "No long request was refused.";
-  return `The gap: the largest refusal named ${mib(worst.needed_bytes)} MiB needed, ${mib(worst.available_bytes)} MiB free and ${mib(worst.shortfall_bytes)} MiB missing, to come again in ${worst.retry_after_ms} ms. ${longs.kept} long requests were answered on a ticket, ${longs.broken} were refused in spite of one.`;
+  const {
+    needed_bytes: needed,
+    available_bytes: free,
+    shortfall_bytes: short,
+    retry_after_ms: retry,
+  } = worst;
+  return `The gap: the largest refusal named ${mib(needed)} MiB needed, ${mib(free)} MiB free and ${mib(short)} MiB missing, to come again in ${retry} ms. The
+other ${mib(budget - free)} MiB of the budget were promised: to the long request that ran, all ${mib(needed)} MiB of it until its end, since a started
+request is never evicted, and to short ones beside it. Two at a time would take ${mib(2 * needed)} MiB, ${mib(2 * needed - budget)} MiB more than there
+are: so long requests run one after another, and their rate is that of one. ${longs.kept} were answered on a ticket, ${longs.broken} were refused in
+spite of one.`;
 }
 
 const neededOf = ({ longs }) => longs.refusals[0]?.needed_bytes ?? 0;
-const secondOf = ({ models }) => models.target.weights_bytes + models.target.kv_budget_bytes;
 const mib = (bytes) => (bytes / MIB).toFixed(1);
 const interval = ({ value, low, high }, digits) =>
   `${value.toFixed(digits)} [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;

@@ -1,44 +1,10 @@
-import type { EngineMemoryReport } from "@helm/contracts";
+import { type EngineMemoryReport, explainResident, memoryBudgets, residentParts } from "@helm/contracts";
 import { bytes, percent } from "../../ui/numbers";
 import { Progress } from "../../ui/progress";
 import { Table, Td, Th, Tr } from "../../ui/table";
 import { TimeAgo } from "../preferences/time";
 
-type Row = { name: string; used: number | null; budget: number | null; note?: string };
-
-/** What the engine measured beside what it may use; a part that it does not measure says so. */
-export function memoryRows(memory: EngineMemoryReport): Row[] {
-  const models = memory.models.flatMap((model, index): Row[] => {
-    const role = memory.models.length === 2 ? (index === 0 ? "pilot" : "target") : "model";
-    const cached = model.kv_cached_bytes;
-    return [
-      {
-        name: `${model.id}, cache`,
-        used: model.kv_used_bytes ?? null,
-        budget: model.kv_budget_bytes ?? null,
-        note: cached ? `${bytes(cached)} more kept for prefixes` : `of the ${role}`,
-      },
-      { name: `${model.id}, weights`, used: model.weights_bytes ?? null, budget: null },
-    ];
-  });
-  const part = (
-    name: string,
-    share: { used_bytes: number; budget_bytes: number } | null | undefined,
-  ): Row => ({
-    name,
-    used: share?.used_bytes ?? null,
-    budget: share?.budget_bytes ?? null,
-  });
-  return [
-    ...models,
-    part("Mappers on the device", memory.mappers),
-    part("Mappers in host memory", memory.mappers_host),
-    part("Staging", memory.staging),
-    { name: "Engine process, main memory", used: memory.process_bytes ?? null, budget: null },
-    { name: "GPU memory allocated", used: memory.device_bytes ?? null, budget: null },
-  ];
-}
-
+/** Budgets beside what became of them, and the process's whole memory taken apart. */
 export function MemoryTable({ memory }: { memory: EngineMemoryReport | null | undefined }) {
   if (!memory)
     return (
@@ -48,39 +14,63 @@ export function MemoryTable({ memory }: { memory: EngineMemoryReport | null | un
     );
   return (
     <>
-      <Table
-        caption="Memory against budget"
-        head={
-          <>
-            <Th>What</Th>
-            <Th>Used</Th>
-            <Th>Budget</Th>
-            <Th>Share</Th>
-          </>
-        }
-      >
-        {memoryRows(memory).map(({ name, used, budget, note }) => (
-          <Tr key={name}>
-            <Td label="What" className="font-medium">
-              {name}
-              {note ? <span className="block text-[0.8125rem] font-normal text-ink-soft">{note}</span> : null}
-            </Td>
-            <Td label="Used" className="tabular-nums">
-              {used === null ? <NotReported /> : bytes(used)}
-            </Td>
-            <Td label="Budget" className="tabular-nums">
-              {budget === null ? <span className="text-ink-soft">none of its own</span> : bytes(budget)}
-            </Td>
-            <Td label="Share">
-              {used === null || !budget ? null : <Share name={name} share={used / budget} />}
-            </Td>
-          </Tr>
-        ))}
-      </Table>
-      <p className="mt-2 text-[0.8125rem] text-ink-soft">
+      <BudgetTable memory={memory} />
+      <ResidentMemory memory={memory} />
+      <p className="mt-3 text-[0.8125rem] text-ink-soft">
         Measured by the engine <TimeAgo at={memory.measured_at} />.
+        {memory.free_bytes != null && memory.reserve_bytes != null
+          ? ` Free then: ${bytes(memory.free_bytes)}, of which ${bytes(memory.reserve_bytes)} stay in reserve.`
+          : ""}
       </p>
     </>
+  );
+}
+
+function BudgetTable({ memory }: { memory: EngineMemoryReport }) {
+  return (
+    <Table
+      caption="Memory against budget"
+      head={
+        <>
+          <Th>What</Th>
+          <Th>Budget</Th>
+          <Th>Promised</Th>
+          <Th>Used</Th>
+          <Th>In memory</Th>
+          <Th>Of the budget</Th>
+        </>
+      }
+    >
+      {memoryBudgets(memory).map(({ what, budget, promised, used, measured, note }) => (
+        <Tr key={what}>
+          <Td label="What" className="font-medium">
+            {what}
+            {note ? <span className="block text-[0.8125rem] font-normal text-ink-soft">{note}</span> : null}
+          </Td>
+          <Td label="Budget" className="tabular-nums">
+            {budget === null ? <span className="text-ink-soft">none of its own</span> : bytes(budget)}
+          </Td>
+          <Td label="Promised" className="tabular-nums">
+            {promised === null ? <span className="text-ink-soft">-</span> : bytes(promised)}
+          </Td>
+          <Td label="Used" className="tabular-nums">
+            {used === null ? <NotReported /> : bytes(used)}
+          </Td>
+          <Td label="In memory" className="tabular-nums">
+            {measured === null ? <NotReported /> : bytes(measured)}
+          </Td>
+          <Td label="Of the budget">
+            {budget ? (
+              <span className="block min-w-40 space-y-1">
+                <Share what={what} kind="promised" part={promised} budget={budget} />
+                <Share what={what} kind="used" part={used} budget={budget} />
+                <Share what={what} kind="in memory" part={measured} budget={budget} />
+              </span>
+            ) : null}
+          </Td>
+        </Tr>
+      ))}
+    </Table>
   );
 }
 
@@ -88,18 +78,80 @@ function NotReported() {
   return <span className="text-ink-soft">not reported</span>;
 }
 
-function Share({ name, share }: { name: string; share: number }) {
-  const percentage = Math.min(100, share * 100);
+function Share(props: { what: string; kind: string; part: number | null; budget: number }) {
+  const { what, kind, part, budget } = props;
+  if (part === null) return null;
+  const share = part / budget;
   return (
-    <span className="flex min-w-32 items-center gap-2">
+    <span className="flex items-center gap-2 text-[0.8125rem]">
+      <span className="w-16 shrink-0 text-ink-soft">{kind}</span>
       <Progress
         slim
-        percent={percentage}
+        percent={Math.min(100, share * 100)}
         tone={share > 0.9 ? "bad" : "plain"}
-        label={`${name}: share of its budget`}
+        label={`${what}: ${kind}, share of its budget`}
       />
-      <span className="w-14 shrink-0 text-right text-[0.8125rem] tabular-nums">{percent(share)}</span>
+      <span className="w-12 shrink-0 text-right tabular-nums">{percent(share)}</span>
     </span>
+  );
+}
+
+/** The gap between budgets and what the system counts for the process, explained. */
+function ResidentMemory({ memory }: { memory: EngineMemoryReport }) {
+  const parts = residentParts(memory);
+  const whole = memory.process_bytes ?? 0;
+  return (
+    <section className="mt-5">
+      <h3 className="font-medium">The engine's process in main memory</h3>
+      <p className="mt-1 mb-2 max-w-prose text-ink-soft">
+        {explainResident(memory) ??
+          (whole > 0 ? `${bytes(whole)} resident; this engine does not say of what.` : "Not reported.")}
+      </p>
+      {parts.length > 0 ? (
+        <Table
+          caption="What the resident memory consists of"
+          head={
+            <>
+              <Th>Part</Th>
+              <Th>Bytes</Th>
+              <Th>Of the whole</Th>
+            </>
+          }
+        >
+          {parts.map(({ what, bytes: size, note }) => (
+            <Tr key={what}>
+              <Td label="Part" className="font-medium">
+                {what}
+                {note ? (
+                  <span className="block text-[0.8125rem] font-normal text-ink-soft">{note}</span>
+                ) : null}
+              </Td>
+              <Td label="Bytes" className="tabular-nums">
+                {bytes(size)}
+              </Td>
+              <Td label="Of the whole">
+                <span className="flex min-w-32 items-center gap-2">
+                  <Progress
+                    slim
+                    tone="plain"
+                    percent={(100 * size) / whole}
+                    label={`${what}: share of the whole`}
+                  />
+                  <span className="w-14 shrink-0 text-right text-[0.8125rem] tabular-nums">
+                    {percent(size / whole)}
+                  </span>
+                </span>
+              </Td>
+            </Tr>
+          ))}
+        </Table>
+      ) : null}
+      {memory.device_bytes != null ? (
+        <p className="mt-2 text-ink-soft">
+          Of the GPU's memory PyTorch's allocator holds {bytes(memory.device_bytes)}.
+        </p>
+      ) : null}
+    </section>
   );
 }
 

@@ -30,11 +30,24 @@ export const EngineMemory = z.looseObject({
       weights_bytes: z.number().nullish(),
       kv_used_bytes: z.number().nullish(),
       kv_cached_bytes: z.number().nullish(),
+      kv_pool_bytes: z.number().nullish(),
+      /** Of the pool what lies in memory: its pages come as they are written. */
+      kv_touched_bytes: z.number().nullish(),
+      /** What the process grew by while the model was loaded, its weights among it. */
+      load_bytes: z.number().nullish(),
     }),
   ),
   staging: Share.nullish(),
   mappers: Share.nullish(),
   mappers_host: Share.nullish(),
+  /** Of the process before any model was loaded, and of that the pages of libraries' files. */
+  runtime_bytes: z.number().nullish(),
+  runtime_file_bytes: z.number().nullish(),
+  scratch_bytes: z.number().nullish(),
+  /** Of the device's memory: free as the system measures it, kept out of all budgets, promised and not touched yet. */
+  free_bytes: z.number().nullish(),
+  reserve_bytes: z.number().nullish(),
+  untouched_bytes: z.number().nullish(),
   process_resident_bytes: z.number().nullish(),
   device_allocated_bytes: z.number().nullish(),
 });

@@ -20,9 +20,9 @@ export function footprintOf(
   const own = device === "cpu" ? memory.process_resident_bytes : memory.device_allocated_bytes;
   const footprintBytes = deviceBytes ?? own ?? 0;
   const caches = Object.values(memory.models).map((model) => ({
-    budget_bytes: model.kv_budget_bytes,
-    // What is kept for its prefix lies in pages that were written, as what is used does.
-    used_bytes: (model.kv_used_bytes ?? 0) + (model.kv_cached_bytes ?? 0),
+    budget_bytes: model.kv_pool_bytes ?? model.kv_budget_bytes,
+    // Without a measurement of its pages: what is kept for its prefix was written, as what is used was.
+    used_bytes: model.kv_touched_bytes ?? (model.kv_used_bytes ?? 0) + (model.kv_cached_bytes ?? 0),
   }));
   // Staging lies in main memory whatever the device is; so do mappers that the device has no room for.
   const shares: Share[] = [...caches, memory.mappers];

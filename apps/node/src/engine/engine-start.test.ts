@@ -80,6 +80,14 @@ it("lets the next one start when one hangs, and says how the one that hung ended
   await expect.poll(() => hung.seen.why.join(), within).toContain("did not answer within 1000 ms");
 }, 60_000);
 
+it("says why an engine could not start in the engine's own words", async () => {
+  const { supervise } = await host();
+  const message = "target does not fit: it needs 9 bytes, 4 are available and 5 are missing.";
+  const { seen } = await supervise("a", { fails: { code: "MEMORY_SHORT", message } });
+  await expect.poll(() => seen.why.join(), within).toContain(`MEMORY_SHORT: ${message}`);
+  expect(seen.engine).toBeNull();
+});
+
 it("takes over from a node that was killed while its engine started, and ends that engine first", async () => {
   const { folder, supervise, journal, use } = await host();
   const program = fileURLToPath(new URL("../testing/start-node-program.ts", import.meta.url));

@@ -9,18 +9,13 @@ import {
   type Logger,
   spawnGroup,
 } from "@helm/host";
+import { budgetOptions, type EngineBudgets } from "./engine-budgets";
 import { EngineClient } from "./engine-client";
+import { hearEnd } from "./engine-end";
 import { footprintOf } from "./engine-footprint";
 import { type EngineState, moveEngine } from "./engine-states";
 import { runModelCanary } from "./model-canary";
 import { describeEngine, type ServingEngine } from "./serving-engine";
-
-/** Bytes for each; what is left out is the engine's own default. */
-export interface EngineBudgets {
-  kv?: number;
-  staging?: number;
-  mappers?: number;
-}
 
 export interface EngineSettings {
   python: string;
@@ -52,6 +47,7 @@ export class EngineSupervisor {
   private serving: ServingEngine | null = null;
   private child: GroupedChild | null = null;
   private why: string | null = null;
+  private lastWords: () => string | null = () => null;
   private readonly stopping = new AbortController();
   private loop: Promise<void> | null = null;
 
@@ -185,7 +181,7 @@ export class EngineSupervisor {
       ],
       { env: settings.environment },
     );
-    relayLog(child, this.log);
+    this.lastWords = relayLog(child, this.log);
     // A stop may have come while the process was being made.
     if (this.stopping.signal.aborted) void child.end(DRAIN_MS);
     return child;
@@ -199,7 +195,8 @@ export class EngineSupervisor {
       ended = true;
     });
     while (!(await client.healthy())) {
-      if (ended) throw new Error("the engine ended while it started; its own words stand above");
+      if (ended)
+        throw new Error(this.lastWords() ?? "the engine ended while it started; its own words stand above");
       if (Date.now() > deadline)
         throw new Error(`the engine did not answer within ${this.settings.startMs} ms`);
       await pause(100, undefined, { signal: this.stopping.signal });
@@ -235,20 +232,12 @@ export class EngineSupervisor {
   }
 }
 
-function budgetOptions({ kv, staging, mappers }: EngineBudgets = {}): string[] {
-  const options: [string, number | undefined][] = [
-    ["--kv-budget-bytes", kv],
-    ["--staging-budget-bytes", staging],
-    ["--mapper-budget-bytes", mappers],
-  ];
-  return options.flatMap(([name, bytes]) => (bytes === undefined ? [] : [name, String(bytes)]));
-}
-
 const levels = new Set(["debug", "info", "warning", "error", "critical"]);
 
-function relayLog(child: GroupedChild, log: Logger): void {
+/** Returns what the engine said of why it ends, once it has. */
+function relayLog(child: GroupedChild, log: Logger): () => string | null {
   const own = log.child({ from: "engine" });
-  createInterface({ input: child.stdout }).on("line", (line) => own.debug(line));
+  const lastWords = hearEnd(child, (line) => own.debug(line));
   createInterface({ input: child.stderr }).on("line", (line) => {
     const parsed = parseLine(line);
     if (!parsed) own.warn(line);
@@ -256,6 +245,7 @@ function relayLog(child: GroupedChild, log: Logger): void {
     else if (parsed.level === "warning") own.warn(parsed.message);
     else own.debug(parsed.message);
   });
+  return lastWords;
 }
 
 function parseLine(line: string): { level: string; message: string } | null {

@@ -45,7 +45,7 @@ export class MemoryWatch {
     this.last = null;
     this.telemetry.forget();
     if (!engine) return;
-    this.last = reportMemory(engine.memory, new Date());
+    this.last = reportMemory(engine.memory, engine.gates, new Date());
     this.telemetry.note();
   }
 
@@ -56,7 +56,7 @@ export class MemoryWatch {
     if (engine !== this.engine) return;
     if (measured === null) return this.missed();
     this.told = false;
-    this.last = reportMemory(measured, new Date());
+    this.last = reportMemory(measured, engine.gates, new Date());
     this.telemetry.note();
     for (const [name, gate] of engine.gates) {
       const budget = measured.models[name]?.kv_budget_bytes;

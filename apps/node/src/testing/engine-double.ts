@@ -9,6 +9,8 @@ export interface EngineDouble {
   hangs?: boolean;
   /** Bytes resident before its first answer, and after it. */
   resident?: [number, number];
+  /** Ends at once, with these words. */
+  fails?: { code: string; message: string };
 }
 
 const SOURCE = (double: EngineDouble, journal: string) => `#!${process.execPath}
@@ -31,6 +33,8 @@ const answers = {
   },
 };
 note("spawn");
+const failed = ${JSON.stringify(double.fails ?? null)};
+if (failed) { console.log(JSON.stringify({ event: "failed", ...failed })); process.exit(6); }
 process.on("SIGTERM", () => { if (!${double.hangs === true}) { note("end"); process.exit(0); } });
 if (${double.hangs === true}) setInterval(() => {}, 1000);
 else setTimeout(() => {

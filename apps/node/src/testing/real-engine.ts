@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findCheckout, locatePython, pythonEnvironment } from "@helm/host";
 import pino from "pino";
-import { type EngineBudgets, EngineSupervisor } from "../engine/engine-supervisor";
+import type { EngineBudgets } from "../engine/engine-budgets";
+import { EngineSupervisor } from "../engine/engine-supervisor";
 import type { ServingEngine } from "../engine/serving-engine";
 import { type MapperKind, makeMapper } from "./make-mappers";
 

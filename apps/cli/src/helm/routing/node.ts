@@ -1,3 +1,4 @@
+import { memoryBudgets, residentParts } from "@helm/contracts";
 import type { Context } from "../../context";
 import { requireServer, type Server } from "../../server/client";
 import { formatBytes, table } from "../../terminal/style";
@@ -57,7 +58,8 @@ export async function showNode({ config, screen }: Context, name: string): Promi
       ]),
     ),
     "",
-    ...table(["memory", "used", "budget"], memoryRows(node), [1, 2]),
+    ...table(["memory", "budget", "promised", "used", "in memory"], memoryRows(node), [1, 2, 3, 4]),
+    ...residentLines(node),
     "",
     ...table(
       ["generation", "answer", "at"],
@@ -98,23 +100,21 @@ function nodeFacts(node: Node): string[][] {
 
 function memoryRows(node: Node): string[][] {
   const memory = node.readiness?.memory;
-  if (!memory) return [["not reported", "-", "-"]];
-  const bytes = (value: number | null | undefined) =>
-    value === null || value === undefined ? "not reported" : formatBytes(value);
-  return [
-    ...memory.models.flatMap((model) => [
-      [`${model.id}: cache`, bytes(model.kv_used_bytes), bytes(model.kv_budget_bytes)],
-      [`${model.id}: weights`, bytes(model.weights_bytes), "-"],
-    ]),
-    ["mappers", bytes(memory.mappers?.used_bytes), bytes(memory.mappers?.budget_bytes)],
-    [
-      "mappers in host memory",
-      bytes(memory.mappers_host?.used_bytes),
-      bytes(memory.mappers_host?.budget_bytes),
-    ],
-    ["staging", bytes(memory.staging?.used_bytes), bytes(memory.staging?.budget_bytes)],
-    ["engine process", bytes(memory.process_bytes), "-"],
-  ];
+  if (!memory) return [["not reported", "-", "-", "-", "-"]];
+  const bytes = (value: number | null) => (value === null ? "-" : formatBytes(value));
+  return memoryBudgets(memory).map(({ what, budget, promised, used, measured }) => [
+    what,
+    ...[budget, promised, used, measured].map(bytes),
+  ]);
+}
+
+function residentLines(node: Node): string[] {
+  const memory = node.readiness?.memory;
+  const parts = memory ? residentParts(memory) : [];
+  if (!memory || parts.length === 0) return [];
+  const rows = parts.map(({ what, bytes, note }) => [what, formatBytes(bytes), note ?? ""]);
+  rows.push(["engine process, resident", formatBytes(memory.process_bytes ?? 0), ""]);
+  return ["", ...table(["main memory", "bytes", ""], rows, [1])];
 }
 
 /** An order, and with `wait` what became of it. A canary that fails ends with exit code 1. */

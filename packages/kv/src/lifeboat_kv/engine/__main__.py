@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 
@@ -19,6 +20,8 @@ def main() -> int:
         log_to_stderr(options.log_level)
         return asyncio.run(serve(options))
     except HelmError as error:
+        # Who started the engine reads its end where it would have read that it is ready.
+        print(json.dumps({"event": "failed", "code": error.code, "message": error.message}), flush=True)
         print(f"{error.code}: {error.message}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:

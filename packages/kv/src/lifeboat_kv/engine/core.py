@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from ..mapper.mapping import most_rows
 from .errors import ApiError, context_too_long, model_not_found, overloaded
 from .kv_pool import KvPool
 from .mappers import MapperStore
+from .memory_book import MemoryBook
 from .metrics import TransferMetrics
 from .scheduler import Scheduler
 from .sequence import Request
@@ -45,7 +44,10 @@ class EngineLimits:
 
 
 class Engine:
-    """Serves `models` by name. `deliver` gets events in batches, on the step thread."""
+    """Serves `models` by name. `deliver` gets events in batches, on the step thread.
+
+    Without `pools` every model gets room for the same number of tokens within `limits.kv_budget`.
+    """
 
     def __init__(
         self,
@@ -53,11 +55,15 @@ class Engine:
         limits: EngineLimits,
         mapper_dir: Path | None,
         deliver: Callable[[Batch], None],
+        *,
+        pools: Mapping[str, KvPool] | None = None,
+        book: MemoryBook | None = None,
     ) -> None:
         device = next(iter(models.values())).device
         self.models = dict(models)
         self.limits = limits
         self.device = device
+        self.book = book or MemoryBook(device)
         self.development = device.type == "cpu"
         self.draining = False
         self.started = int(time.time())
@@ -72,12 +78,11 @@ class Engine:
         )
         self.desk = TransferDesk(self.staging, self.mappers, lambda: self.models, self.transfer_metrics)
         self.loop = StepLoop(deliver)
-        # Every model gets room for the same number of tokens.
-        tokens = limits.kv_budget / sum(m.shape.bytes_per_token for m in models.values())
+        pools = pools or equal_pools(models, limits.kv_budget)
         self.schedulers = {
             name: Scheduler(
                 model,
-                KvPool(model.shape, int(tokens * model.shape.bytes_per_token), device),
+                pools[name],
                 self.desk,
                 self.loop.post,
                 max_batch=limits.max_batch,
@@ -123,49 +128,16 @@ class Engine:
             self.desk.claim(request)
             self.loop.submit(request)
 
-    def memory(self) -> dict[str, Any]:
-        """Measured bytes, by model and in all."""
-        models = {}
-        for name, scheduler in self.schedulers.items():
-            cache, shape = scheduler.cache, scheduler.pool.shape
-            models[name] = {
-                "weights_bytes": scheduler.model.weight_bytes,
-                "kv_bytes_per_token": shape.bytes_per_token,
-                "kv_block_tokens": shape.bytes_per_block // shape.bytes_per_token,
-                "kv_budget_bytes": scheduler.pool.usable_blocks * shape.bytes_per_block,
-                "kv_used_bytes": cache.held * shape.bytes_per_block,
-                "kv_cached_bytes": cache.remembered * shape.bytes_per_block,
-                "kv_available_bytes": cache.available * shape.bytes_per_block,
-            }
-        device_tier, host_tier = self.mappers.tiers()
-        return {
-            "device": str(self.device),
-            "models": models,
-            "staging": {
-                "budget_bytes": self.staging.budget_bytes,
-                "used_bytes": self.staging.used_bytes,
-                "entries": self.staging.count,
-            },
-            "mappers": {"budget_bytes": device_tier.budget_bytes, "used_bytes": device_tier.used_bytes},
-            "mappers_host": {"budget_bytes": host_tier.budget_bytes, "used_bytes": host_tier.used_bytes},
-            "process_resident_bytes": resident_bytes(),
-            "process_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            * (1 if sys.platform == "darwin" else 1024),
-            "device_allocated_bytes": torch.cuda.memory_allocated(self.device)
-            if self.device.type == "cuda"
-            else None,
-        }
+
+def equal_pools(models: Mapping[str, ServedModel], budget: int) -> dict[str, KvPool]:
+    """A pool for every model, all with room for the same number of tokens."""
+    tokens = budget / sum(model.shape.bytes_per_token for model in models.values())
+    return {
+        name: KvPool(model.shape, int(tokens * model.shape.bytes_per_token), model.device)
+        for name, model in models.items()
+    }
 
 
 def map_rows(device: torch.device) -> int:
     """Rows of a transfer that are mapped between two steps: about as long as one with a full prompt chunk."""
     return 2 * most_rows(device)
-
-
-def resident_bytes() -> int | None:
-    """Bytes of this process in memory now, None where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-    return pages * resource.getpagesize()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ..models.cache import LayerKV
+from .process_memory import touched_bytes
 
 BLOCK_TOKENS = 16
 # Block 0 is never handed out: padded rows read it, and it stays zero.
@@ -39,8 +42,8 @@ class KvShape:
 class KvPool:
     """Storage [2 * kv_heads, blocks, 16 * d] for each layer, K heads first, then V heads.
 
-    Only the step thread touches it. The pages of a CPU tensor of zeros are committed as they are
-    written, so `budget_bytes` is a ceiling and not what a fresh pool costs.
+    Only the step thread touches it. On a CPU its pages come into memory as they are written, so
+    `budget_bytes` is a ceiling and not what a fresh pool costs; a GPU's are there at once.
     """
 
     def __init__(self, shape: KvShape, budget_bytes: int, device: torch.device) -> None:
@@ -50,13 +53,31 @@ class KvPool:
         if self.blocks < 2:
             raise ValueError(f"{budget_bytes} bytes hold no block of {shape.bytes_per_block} bytes")
         size = (2 * shape.kv_heads, self.blocks, BLOCK_TOKENS * shape.head_dim)
-        self.layers = [torch.zeros(size, dtype=shape.dtype, device=device) for _ in range(shape.layers)]
+        self.layers = [_zeros(size, shape.dtype, device) for _ in range(shape.layers)]
         self._scratch = torch.empty(0, dtype=shape.dtype, device=device)
 
     @property
     def usable_blocks(self) -> int:
         """Blocks that sequences may hold."""
         return self.blocks - 1
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the whole pool."""
+        return self.blocks * self.shape.bytes_per_block
+
+    @property
+    def touched_bytes(self) -> int | None:
+        """Bytes of the pool that lie in memory, None where the system does not say."""
+        if self.device.type != "cpu":
+            return self.size_bytes
+        found = [touched_bytes(layer) for layer in self.layers]
+        return None if None in found else min(self.size_bytes, sum(found))
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of the buffer that gathered rows lie in."""
+        return self._scratch.nbytes
 
     def write(self, layer: int, slots: Tensor, k: Tensor, v: Tensor) -> None:
         """Stores k, v [kv_heads, N, d] of one layer at `slots` [N] (block * 16 + offset)."""
@@ -101,6 +122,14 @@ class KvPool:
         if index.numel():
             for layer in self.layers:
                 layer.index_fill_(1, index, 0)
+
+
+def _zeros(size: Sequence[int], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Zeros; on a CPU in anonymous memory, since torch's own writes every page at once."""
+    if device.type != "cpu":
+        return torch.zeros(tuple(size), dtype=dtype, device=device)
+    room = mmap.mmap(-1, math.prod(size) * dtype.itemsize)
+    return torch.frombuffer(room, dtype=dtype).view(*size)
 
 
 def slots_for(blocks: Sequence[int], start: int, stop: int) -> Tensor:

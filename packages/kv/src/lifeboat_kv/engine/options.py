@@ -5,12 +5,22 @@ from __future__ import annotations
 import argparse
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UsageError
+from .budgets import GivenBudgets, parse_kv_budgets
 from .core import EngineLimits
 
+LIMITS: tuple[tuple[str, str, type], ...] = (
+    ("--max-batch", "max_batch", int),
+    ("--max-waiting", "max_waiting", int),
+    ("--max-step-tokens", "step_tokens", int),
+    ("--max-body-bytes", "body", int),
+    ("--default-max-tokens", "default_max_tokens", int),
+    ("--write-seconds", "write_seconds", float),
+    ("--drain-seconds", "drain_seconds", float),
+)
 DTYPES = ("auto", "float32", "bfloat16")
 
 
@@ -36,6 +46,7 @@ class EngineOptions:
     exit_with_parent: bool
     log_level: str
     limits: EngineLimits
+    budgets: GivenBudgets
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,9 +60,10 @@ def parse_options(argv: Sequence[str]) -> EngineOptions:
     models = tuple(_model(text) for text in [given.pilot, given.target, *given.model] if text)
     if not models:
         raise UsageError("USAGE", "name at least one model with --pilot, --target or --model")
-    limits = EngineLimits(**{f.name: getattr(given, f.name) for f in fields(EngineLimits)})
-    if any(getattr(limits, f.name) <= 0 for f in fields(EngineLimits)):
+    limits = EngineLimits(**{name: getattr(given, name) for _, name, _ in LIMITS})
+    if any(getattr(limits, name) <= 0 for _, name, _ in LIMITS):
         raise UsageError("USAGE", "limits must be above zero")
+    total, by_name = parse_kv_budgets(given.kv_budget)
     return EngineOptions(
         models=models,
         listen=parse_listen(given.listen),
@@ -62,6 +74,13 @@ def parse_options(argv: Sequence[str]) -> EngineOptions:
         exit_with_parent=given.exit_with_parent,
         log_level=given.log_level,
         limits=limits,
+        budgets=GivenBudgets(
+            kv=total,
+            kv_of=by_name,
+            staging=given.staging_budget,
+            mappers=given.mapper_budget,
+            mappers_host=given.mapper_host_budget,
+        ),
     )
 
 
@@ -87,6 +106,12 @@ def _model(text: str) -> tuple[str | None, Path]:
     return (name, Path(folder)) if found and not Path(text).is_dir() else (None, Path(text))
 
 
+def _budget(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes above zero")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     defaults = EngineLimits()
     parser = _Parser(prog="python -m lifeboat_kv.engine", description="The reference engine.")
@@ -102,18 +127,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exit-with-parent", action="store_true", help="drain when the starting process is gone"
     )
-    for flag, name, kind in (
-        ("--max-batch", "max_batch", int),
-        ("--kv-budget-bytes", "kv_budget", int),
-        ("--staging-budget-bytes", "staging_budget", int),
-        ("--mapper-budget-bytes", "mapper_budget", int),
-        ("--mapper-host-budget-bytes", "mapper_host_budget", int),
-        ("--max-waiting", "max_waiting", int),
-        ("--max-step-tokens", "step_tokens", int),
-        ("--max-body-bytes", "body", int),
-        ("--default-max-tokens", "default_max_tokens", int),
-        ("--write-seconds", "write_seconds", float),
-        ("--drain-seconds", "drain_seconds", float),
-    ):
+    for flag, name, kind in LIMITS:
         parser.add_argument(flag, dest=name, type=kind, default=getattr(defaults, name))
+    parser.add_argument(
+        "--kv-budget-bytes", metavar="BYTES | NAME=BYTES", action="append", default=[], dest="kv_budget"
+    )
+    for part in ("staging", "mapper", "mapper-host"):
+        parser.add_argument(f"--{part}-budget-bytes", dest=f"{part.replace('-', '_')}_budget", type=_budget)
     return parser

@@ -19,8 +19,8 @@ from transformers.utils.logging import disable_progress_bar
 
 from ..errors import HardwareError, UsageError
 from .core import ENGINE_NAME, Engine
+from .opening import open_engine
 from .options import EngineOptions, Listen
-from .served_model import ServedModel, open_model
 from .server import make_app
 from .step_loop import Batch
 
@@ -40,9 +40,7 @@ async def serve(options: EngineOptions) -> int:
         torch.set_num_threads(options.threads)
     device = _device(options.device)
     disable_progress_bar()
-    models = open_models(options, device)
-    loop = asyncio.get_running_loop()
-    engine = Engine(models, options.limits, options.mapper_dir, make_deliver(loop))
+    engine = open_engine(options, device, make_deliver(asyncio.get_running_loop()))
     engine.start()
     runner = web.AppRunner(
         make_app(engine),
@@ -54,10 +52,8 @@ async def serve(options: EngineOptions) -> int:
     await runner.setup()
     try:
         where = await _bind(runner, options.listen)
-        print(
-            json.dumps({"event": "ready", "engine": ENGINE_NAME, "listen": where, "models": list(models)}),
-            flush=True,
-        )
+        ready = {"event": "ready", "engine": ENGINE_NAME, "listen": where, "models": list(engine.models)}
+        print(json.dumps(ready), flush=True)
         await _until_told(options.exit_with_parent)
         log.info("draining")
         engine.draining = True
@@ -68,21 +64,6 @@ async def serve(options: EngineOptions) -> int:
         if options.listen.path is not None:
             options.listen.path.unlink(missing_ok=True)
     return 0
-
-
-def open_models(options: EngineOptions, device: torch.device) -> dict[str, ServedModel]:
-    """Loads every model once. Errors: UsageError where two folders want one name."""
-    dtype = {"auto": None, "float32": torch.float32, "bfloat16": torch.bfloat16}[options.dtype]
-    if dtype is None:
-        dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
-    models: dict[str, ServedModel] = {}
-    for name, folder in options.models:
-        model = open_model(folder, device, dtype, name)
-        known = models.get(model.name)
-        if known is not None and known.path.resolve() != folder.resolve():
-            raise UsageError("USAGE", f"two models want to be called {model.name!r}; give one a NAME=")
-        models.setdefault(model.name, model)
-    return models
 
 
 def make_deliver(loop: asyncio.AbstractEventLoop):
@@ -178,4 +159,4 @@ async def _idle_within(engine: Engine, seconds: float) -> bool:
     return True
 
 
-__all__: Sequence[str] = ("make_deliver", "open_models", "serve")
+__all__: Sequence[str] = ("make_deliver", "serve")

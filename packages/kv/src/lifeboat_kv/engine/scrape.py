@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .core import Engine, resident_bytes
+from .core import Engine
 from .metrics import Histogram, ModelMetrics, Page
+from .process_memory import resident_bytes
 from .scheduler import Scheduler
 
 GAUGES_AND_COUNTERS: tuple[tuple[str, str, str, Callable[[Scheduler], float]], ...] = (

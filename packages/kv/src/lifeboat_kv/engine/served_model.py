@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -74,15 +74,26 @@ class ServedModel:
         return [*self.module.parameters(), *self.module.buffers()]
 
 
+def kv_shape(facts: Mapping[str, Any], dtype: torch.dtype) -> KvShape:
+    """The cache that a model with these facts needs."""
+    return KvShape(facts["num_hidden_layers"], facts["num_key_value_heads"], facts["head_dim"], dtype)
+
+
 def open_model(
-    path: str | os.PathLike[str], device: torch.device, dtype: torch.dtype, name: str | None = None
+    path: str | os.PathLike[str],
+    device: torch.device,
+    dtype: torch.dtype,
+    name: str | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> ServedModel:
     """Loads the model in folder `path` for serving under `name` (default: the id its config gives).
+
+    `facts` are the folder's, where they were read already.
 
     Errors: ModelError where it cannot be read, has no full attention throughout, or no tokenizer;
     RopeError where its keys cannot be un-rotated.
     """
-    facts = inspect_model(path)
+    facts = dict(facts or inspect_model(path))
     _check_attention(facts)
     module = load_model(path, device).to(dtype)
     module.set_attn_implementation(ENGINE_ATTENTION)
@@ -92,7 +103,6 @@ def open_model(
     tokenizer.backend_tokenizer.no_padding()
     rope = Rope.from_model(module)
     context = int(facts["max_position_embeddings"] or 2048)
-    shape = KvShape(facts["num_hidden_layers"], facts["num_key_value_heads"], facts["head_dim"], dtype)
     return ServedModel(
         name=name or facts["id"],
         path=Path(path),
@@ -100,7 +110,7 @@ def open_model(
         module=module,
         tokenizer=tokenizer,
         ends=end_tokens(module, tokenizer),
-        shape=shape,
+        shape=kv_shape(facts, dtype),
         max_model_len=min(context, rope.limit or context),
         device=device,
         rope=rope,

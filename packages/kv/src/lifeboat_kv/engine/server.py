@@ -17,6 +17,7 @@ from ..engine import generate
 from .core import ENGINE_NAME, Engine
 from .errors import ApiError, engine_failed
 from .mappers import SHA256, MapperRefusedError, summary
+from .memory_report import report_memory
 from .prompts import encode_chat, encode_text
 from .scrape import render_metrics
 from .served_model import ServedModel
@@ -136,7 +137,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
 
 async def memory(request: web.Request) -> web.Response:
     """Measured bytes."""
-    return web.json_response(request.app[ENGINE_KEY].memory())
+    return web.json_response(await asyncio.to_thread(report_memory, request.app[ENGINE_KEY]))
 
 
 async def list_mappers(request: web.Request) -> web.Response:
