@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { locatePython, processStart, readDeviceUse } from "@helm/host";
 import pino from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "./environment";
 import { chooseHardware } from "./hardware";
 import { Node } from "./node";
@@ -41,13 +41,13 @@ describe.runIf(hasPython())("a node with the reference engine that is parked", (
     folder = await mkdtemp(join(tmpdir(), "helm-parked-"));
     url = await control.start();
     await startNode();
-    await expect.poll(() => control.connected, within).toBe(true);
+    await vi.waitFor(() => expect(control.connected).toBe(true), within);
     const hash = createHash("sha256").update(KEY).digest("hex");
     const keys = [{ hash, prefix: KEY.slice(0, 8), tenant_id: "t", expires_at: null }];
     const tenants = [{ id: "t", name: "t", enabled: false }];
     await control.send("access-list", control.signer.sign(accessOf(1, { keys, tenants })));
     await control.send("snapshot", control.signer.sign(snapshotOf(1)));
-    await expect.poll(state, within).toBe("SERVING");
+    await vi.waitFor(() => expect(state()).toBe("SERVING"), within);
   }, 240_000);
   afterAll(async () => {
     await node?.stop();

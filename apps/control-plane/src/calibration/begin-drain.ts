@@ -21,15 +21,21 @@ export async function beginDrain(
   return { drainUntil: waitsFor === null ? null : later(now, ctx.services.config.drainMs), waitsFor };
 }
 
-/** A run that was LOST comes back: its nodes are parked anew; one that had begun to compute does not wait again. */
-export async function resumeDrain(
+/**
+ * A run that was LOST and came back has no nodes any more: they are parked anew, on the word of a heartbeat, which only a
+ * worker sends whose job is still to run or runs. One that had begun to compute does not wait again. Gives until when it waits.
+ */
+export async function parkAgain(
   ctx: Context,
   run: Run,
   attempt: { id: string; workerId: string; drainUntil: Date | null },
-): Promise<void> {
-  if (run.room !== "drain") return;
+): Promise<Date | null> {
+  if (run.room !== "drain") return null;
+  const parked = await ctx.db.nodePark.count({ where: { calibrationId: run.id } });
+  if (parked > 0) return attempt.drainUntil;
   const worker = await ctx.db.host.findUnique({ where: { id: attempt.workerId }, select: { machine: true } });
   const { drainUntil } = await beginDrain(ctx, run, worker?.machine ?? null);
-  if (attempt.drainUntil === null) return;
+  if (attempt.drainUntil === null) return null;
   await ctx.db.calibrationAttempt.update({ where: { id: attempt.id }, data: { drainUntil } });
+  return drainUntil;
 }

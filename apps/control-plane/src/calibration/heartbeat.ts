@@ -1,6 +1,7 @@
 import type { HeartbeatRequest, HeartbeatResponse } from "@helm/contracts";
 import type { Call } from "../context";
 import { unparkNodes } from "../park/park-nodes";
+import { parkAgain } from "./begin-drain";
 import { lookAtDrain } from "./drain-phase";
 import { Fenced, holdLease } from "./lease";
 
@@ -12,10 +13,15 @@ export async function heartbeat({
   try {
     const held = await holdLease(ctx, input.id, input.attempt);
     if (held.calibration.cancelRequestedAt) return { lease_ms: held.leaseMs, action: "cancel" };
-    if (input.room_free) await unparkNodes(ctx, held.calibration);
-    const { waitsFor, over } = await lookAtDrain(ctx, held);
+    const { calibration, attempt, leaseMs } = held;
+    if (input.room_free) {
+      await unparkNodes(ctx, calibration);
+      return { lease_ms: leaseMs, action: "continue" };
+    }
+    const drainUntil = await parkAgain(ctx, calibration, attempt);
+    const { waitsFor, over } = await lookAtDrain(ctx, { ...held, attempt: { ...attempt, drainUntil } });
     if (over) return { lease_ms: 0, action: "fenced" };
-    return { lease_ms: held.leaseMs, action: "continue", waits_for: waitsFor };
+    return { lease_ms: leaseMs, action: "continue", waits_for: waitsFor };
   } catch (error) {
     if (error instanceof Fenced) return { lease_ms: 0, action: "fenced" };
     throw error;

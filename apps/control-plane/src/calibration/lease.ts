@@ -3,7 +3,6 @@ import { writeAudit } from "../audit/write-audit";
 import type { Context } from "../context";
 import { databaseNow, later } from "../database-clock";
 import { standingHost } from "../host/acting-host";
-import { resumeDrain } from "./begin-drain";
 import { lockCalibration } from "./cancel";
 import { nextState } from "./states";
 
@@ -24,7 +23,7 @@ export async function holdLease(ctx: Context, calibrationId: string, attemptId: 
     where: { id: attemptId, calibrationId, workerId: host.id },
   });
   if (!attempt || attempt.number !== calibration.attempt) throw new Fenced(calibrationId);
-  if (calibration.state === "LOST") await comeBack(ctx, calibration, attempt);
+  if (calibration.state === "LOST") await comeBack(ctx, calibration, attempt.number);
   else if (calibration.state !== "RUNNING") throw new Fenced(calibrationId);
   const { leaseMs } = ctx.services.config;
   const now = await databaseNow(ctx.db);
@@ -43,8 +42,8 @@ export async function holdLease(ctx: Context, calibrationId: string, attemptId: 
 
 async function comeBack(
   ctx: Context,
-  calibration: { id: string; pairId: string; room: "beside" | "drain" },
-  attempt: { id: string; number: number; workerId: string; drainUntil: Date | null },
+  calibration: { id: string; pairId: string },
+  attempt: number,
 ): Promise<void> {
   await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${calibration.pairId}::uuid FOR UPDATE`;
   const other = await ctx.db.calibration.findFirst({
@@ -60,9 +59,8 @@ async function comeBack(
     entity: "calibration",
     entityId: calibration.id,
     before: { state: "LOST" },
-    after: { state: "RUNNING", attempt: attempt.number },
+    after: { state: "RUNNING", attempt },
   });
-  await resumeDrain(ctx, calibration, attempt);
 }
 
 /** Silence while we were away is not the worker's: after a restart every lease gets a full period. */
