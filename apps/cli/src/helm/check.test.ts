@@ -101,7 +101,7 @@ describe("lifeboat helm doctor", () => {
   it("tells who uses the device by its lease, and what the guard says of it", async () => {
     const leases = await temporaryFolder();
     const before = await lifeboat(["helm", "doctor", "--json"], { HELM_LEASE_DIR: leases });
-    const [use] = before.lines.at(-1)?.uses as { device: string }[];
+    const [use] = (before.lines.at(-1)?.uses ?? []) as { device: string }[];
     expect(use).toMatchObject({ exclusive: null, starting: null, engines: [], needed_bytes: 2 * 1024 ** 3 });
     const device = use?.device ?? "";
     await acquireDeviceLease({ directory: leases, device, purpose: "a test's run" });
