@@ -75,6 +75,8 @@ const DO: Record<string, () => Promise<unknown>> = {
   },
   "token.create": async () => {
     await ensureSelf();
+    const who = { id: control.sessionIds.admin, userId: control.ids.admin, token: randomUUID() };
+    await control.db.session.create({ data: { ...who, expiresAt: new Date(Date.now() + 60_000) } });
     return { name: "laptop" };
   },
   "token.revoke": async () => {

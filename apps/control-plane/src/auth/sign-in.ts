@@ -6,6 +6,7 @@ import { noteFailedSignIn } from "./audit-sign-in";
 import type { Auth } from "./auth";
 import { deviceCookie, knownDevice } from "./known-device";
 import { ADDRESS_HEADER } from "./own-headers";
+import { passwordOf, requireSamePassword } from "./same-password";
 import { takeSignInTries } from "./sign-in-limits";
 
 /** What the library answers after it has looked at a password: it was wrong, or its account may not come in. */
@@ -32,11 +33,13 @@ export async function signIn(
         throw error;
       })
     : [];
+  const before = await passwordOf(db, email);
   let failed = false;
   try {
     const response = await auth.handler(
       new Request(request.url, { method: request.method, headers, body: text }),
     );
+    if (response.ok) await requireSamePassword(db, before, response.clone());
     failed = LOOKED_AT.has(response.status);
     if (!response.ok && response.status < 500) await note(false);
     if (response.ok) response.headers.append("set-cookie", deviceCookie(config, account));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { PersonActor } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
+import { holdWaysIn } from "../auth/hold-ways-in";
 import { NewPassword, setPassword } from "../auth/password";
 import type { Call } from "../context";
 import { closedInvitation, findOpenInvitation } from "./find-open";
@@ -10,6 +11,8 @@ export const AcceptInvitationOutput = z.object({ email: z.string() });
 
 /** Gives the person a password. Of two that race with one link, one finds it open. */
 export async function acceptInvitation({ ctx, input }: Call<z.infer<typeof AcceptInvitationInput>>) {
+  const found = await findOpenInvitation(ctx, input.token);
+  await holdWaysIn(ctx, found.userId);
   const { id, user } = await findOpenInvitation(ctx, input.token);
   const used = await ctx.db.invitation.updateMany({
     where: { id, usedAt: null, cancelledAt: null },

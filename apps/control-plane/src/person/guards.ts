@@ -1,4 +1,5 @@
 import { HelmError, type Role } from "@helm/contracts";
+import { holdWaysIn } from "../auth/hold-ways-in";
 import { withPassword } from "../auth/password";
 import type { Context } from "../context";
 
@@ -8,6 +9,7 @@ const PEOPLE_LOCK = 7_210_116_013;
  * none between them. */
 export async function lockPerson(ctx: Context, id: string) {
   await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(${PEOPLE_LOCK}::bigint)`;
+  await holdWaysIn(ctx, id);
   const person = await ctx.db.user.findUnique({ where: { id } });
   if (!person) throw new HelmError("NOT_FOUND", "There is no such person.");
   return person;

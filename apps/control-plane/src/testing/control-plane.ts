@@ -46,6 +46,7 @@ export async function testControlPlane(
 
   /** Who `as` acts as; no rows of the database unless a test makes them. */
   const ids = { viewer: randomUUID(), operator: randomUUID(), admin: randomUUID() };
+  const sessionIds = { viewer: randomUUID(), operator: randomUUID(), admin: randomUUID() };
   /** Calls a procedure as a person of this role, or as nobody. */
   const as = (role: Role | "nobody", requestId: string = randomUUID()) => {
     const actor: Actor =
@@ -57,7 +58,7 @@ export async function testControlPlane(
             name: role,
             email: `${role}@example.com`,
             role,
-            sessionId: randomUUID(),
+            sessionId: sessionIds[role],
           };
     return createCaller(
       outsideTransaction({ services, actor, requestId, address: "127.0.0.1", log: services.log }),
@@ -74,6 +75,7 @@ export async function testControlPlane(
     db: database.db,
     as,
     ids,
+    sessionIds,
     stop: async () => {
       await controlPlane.stop();
       await dropDatabase();

@@ -1,7 +1,9 @@
 import { HelmError, TOKEN_DAYS, TOKEN_PREFIX } from "@helm/contracts";
 import { z } from "zod";
 import { actingPerson } from "../access/acting-person";
+import { requireStillActing } from "../access/still-acting";
 import { writeAudit } from "../audit/write-audit";
+import { holdWaysIn } from "../auth/hold-ways-in";
 import type { Call } from "../context";
 import { makeToken } from "./token-text";
 
@@ -22,6 +24,8 @@ const MOST_LIVE = 50;
 /** For oneself. The row is the plugin's, written here so that it and its audit row are one transaction. */
 export async function createToken({ ctx, input }: Call<z.infer<typeof CreateTokenInput>>) {
   const actor = actingPerson(ctx);
+  await holdWaysIn(ctx, actor.id);
+  await requireStillActing(ctx, "viewer");
   const live = await ctx.db.personalToken.count({
     where: { referenceId: actor.id, revokedAt: null, expiresAt: { gt: new Date() } },
   });
