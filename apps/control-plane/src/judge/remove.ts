@@ -8,6 +8,8 @@ export const RemoveJudgeOutput = z.object({ id: z.uuid(), sha256: z.string() });
 
 /** Errors: NOT_FOUND; CONFLICT while a route judges by it. */
 export async function removeJudge({ ctx, input }: Call<z.infer<typeof RemoveJudgeInput>>) {
+  // From here on no route takes it: who is about to waits, and finds it gone.
+  await ctx.db.$executeRaw`SELECT 1 FROM "judge_table" WHERE "id" = ${input.id}::uuid FOR UPDATE`;
   const found = await ctx.db.judgeTable.findUnique({
     where: { id: input.id },
     include: { routes: { select: { name: true } } },

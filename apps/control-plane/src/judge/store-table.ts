@@ -13,7 +13,7 @@ export async function storeTable(
   { table, pairId, calibrationId }: { table: JudgeTable; pairId: string; calibrationId: string | null },
 ): Promise<JudgeTableOut> {
   const sha256 = digestOfTable(table);
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR NO KEY UPDATE`;
   const known = await ctx.db.judgeTable.findUnique({ where: { pairId_sha256: { pairId, sha256 } } });
   if (known)
     throw new HelmError("CONFLICT", `Judge table ${sha256.slice(0, 12)} is here already.`, { id: known.id });

@@ -3,12 +3,16 @@ import type { Context } from "../context";
 import { isStale } from "../judge/schema";
 import { thresholdOf } from "../judge/threshold";
 
-/** Errors: NOT_FOUND for a table that is not there any more, BAD_REQUEST for one of other weights. */
+/**
+ * The table is held until the route is written: nobody removes it meanwhile. Errors: NOT_FOUND for a table that is not there
+ * any more, BAD_REQUEST for one of other weights.
+ */
 export async function requireUsableJudge(
   ctx: Context,
   choice: { id: string } | null | undefined,
 ): Promise<void> {
   if (!choice) return;
+  await ctx.db.$executeRaw`SELECT 1 FROM "judge_table" WHERE "id" = ${choice.id}::uuid FOR KEY SHARE`;
   const found = await ctx.db.judgeTable.findUnique({ where: { id: choice.id }, include: ofPair });
   if (!found)
     throw new HelmError("NOT_FOUND", "There is no such judge table any more. Choose another, or none.");

@@ -101,6 +101,13 @@ export function toHelmError(error: unknown): HelmError {
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
     if (error.code === "P2002")
       return new HelmError("CONFLICT", "This already exists.", {}, { cause: error });
+    if (error.code === "P2003")
+      return new HelmError(
+        "CONFLICT",
+        "What this refers to was removed meanwhile, or something still refers to it. Look again.",
+        {},
+        { cause: error },
+      );
     if (error.code === "P2025")
       return new HelmError("NOT_FOUND", "This does not exist any more.", {}, { cause: error });
     // An id, a number or a text that its column cannot hold: the input's fault, and the same at every further try.
