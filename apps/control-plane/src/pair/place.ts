@@ -103,7 +103,7 @@ async function findPair(ctx: Context, id: string) {
 }
 
 async function lockPair(ctx: Context, id: string, revision: number): Promise<Pair> {
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${id}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${id}::uuid FOR NO KEY UPDATE`;
   const pair = await findPair(ctx, id);
   if (pair.revision === revision) return pair;
   const now = await placementOf(ctx, pair);

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { actorName } from "../access/actor";
 import { writeAudit } from "../audit/write-audit";
 import type { Call, Context } from "../context";
+import { lockNames } from "./lock-names";
 
 /** As a hub names models, or a folder under an allowed root: no path that climbs, no address. */
 export const ModelId = z
@@ -19,26 +20,27 @@ export const RegisterPairOutput = z.object({ registrationId: z.uuid() });
 /** Asks a worker to look at both models; what it reports decides. */
 export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterPairInput>>) {
   const { sourceModel, targetModel } = input;
-  await lockModels(ctx, [sourceModel, targetModel]);
+  await lockNames(ctx, [sourceModel, targetModel]);
   const route = await ctx.db.route.findFirst({ where: { name: { in: [sourceModel, targetModel] } } });
   if (route)
     throw new HelmError(
       "BAD_REQUEST",
       `${route.name} is the name of a route: a model of that name would be served in its place. Rename the route, or the model's folder.`,
     );
-  const existing = await ctx.db.pair.findFirst({
-    where: { source: { name: sourceModel }, target: { name: targetModel } },
-  });
-  if (existing)
-    throw new HelmError("PAIR_EXISTS", `The pair ${sourceModel} -> ${targetModel} is registered already.`, {
-      pairId: existing.id,
-    });
   const pending = await ctx.db.pairRegistration.findFirst({
     where: { sourceModel, targetModel, state: "PENDING" },
   });
   if (pending)
     throw new HelmError("CONFLICT", "This registration is under way already.", {
       registrationId: pending.id,
+    });
+  // After those that wait: one that is being decided at this moment is a pair by now.
+  const existing = await ctx.db.pair.findFirst({
+    where: { source: { name: sourceModel }, target: { name: targetModel } },
+  });
+  if (existing)
+    throw new HelmError("PAIR_EXISTS", `The pair ${sourceModel} -> ${targetModel} is registered already.`, {
+      pairId: existing.id,
     });
   const sourceInspectionId = await requestInspection(ctx, sourceModel);
   const targetInspectionId =
@@ -60,15 +62,6 @@ export async function registerPair({ ctx, input }: Call<z.infer<typeof RegisterP
   });
   ctx.afterCommit(() => ctx.services.hub.offerWork());
   return { registrationId: registration.id };
-}
-
-/**
- * Before anything is looked at: the second of two who register one pair at one moment is told of the first. Always in one
- * order: a pair and its reverse would wait for each other.
- */
-async function lockModels(ctx: Context, models: string[]): Promise<void> {
-  for (const model of [...new Set(models)].sort())
-    await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`inspect:${model}`}, 0))`;
 }
 
 /**

@@ -2,9 +2,11 @@ import { HelmError, ModelFacts, NodeReadiness } from "@helm/contracts";
 import { checkPair } from "@helm/pairing";
 import type { Context } from "../context";
 import { Offers } from "../host/list";
+import { lockNames } from "../pair/lock-names";
 
 /** A name that a model has would be served by that model: an explicit model is never overridden. */
 export async function requireFreeName(ctx: Context, name: string): Promise<void> {
+  await lockNames(ctx, [name]);
   if (await ctx.db.route.findUnique({ where: { name } }))
     throw new HelmError("CONFLICT", `There is a route ${name} already. Edit it, or choose another name.`);
   const where = await whereServed(ctx, name);
@@ -18,6 +20,11 @@ export async function requireFreeName(ctx: Context, name: string): Promise<void>
 
 async function whereServed(ctx: Context, name: string): Promise<string | null> {
   if (await ctx.db.model.findUnique({ where: { name }, select: { id: true } })) return "registered here";
+  const pending = await ctx.db.pairRegistration.findFirst({
+    where: { state: "PENDING", OR: [{ sourceModel: name }, { targetModel: name }] },
+    select: { id: true },
+  });
+  if (pending) return "a pair of it is being registered";
   const hosts = await ctx.db.host.findMany({ where: { revokedAt: null }, include: { nodeState: true } });
   for (const host of hosts) {
     const readiness = NodeReadiness.safeParse(host.nodeState?.readiness);

@@ -55,9 +55,11 @@ export async function afterRegistration(
     ? registration.sourceModel === PILOT && registration.targetModel === TARGET
     : registration.sourceModel !== registration.targetModel;
   if (!wanted || (await ctx.db.route.findFirst())) return;
-  const route = await ctx.db.route.create({
-    data: { name: DEFAULT_ROUTE, pairId, ...(seeded ? BUNDLED_JUDGE : FIRST_JUDGE) },
-  });
+  const data = { name: DEFAULT_ROUTE, pairId, ...(seeded ? BUNDLED_JUDGE : FIRST_JUDGE) };
+  // A person may be making the very route: then it is there, and the registration is none the worse for it.
+  const { count } = await ctx.db.route.createMany({ data, skipDuplicates: true });
+  if (count === 0) return;
+  const route = await ctx.db.route.findUniqueOrThrow({ where: { name: DEFAULT_ROUTE } });
   await writeAudit(ctx, {
     verb: "route.create",
     entity: "route",

@@ -53,7 +53,6 @@ async function importRun(
     ctx,
     { audited: false, publish: true, timeoutMs: 300_000 },
     async (inner) => {
-      await recordArtifact(inner, sha256, bytes);
       return replay(inner, pair.id, run);
     },
   );
@@ -68,8 +67,10 @@ async function importRun(
 /** The worker's own verbs, called by a worker that can never join again. */
 async function replay(ctx: Context, pairId: string, run: RecordedRun): Promise<string | null> {
   // Another control plane may be at it too: the pair's row decides who imports.
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR NO KEY UPDATE`;
   if ((await ctx.db.calibration.count({ where: { pairId } })) > 0) return null;
+  const { sha256, bytes } = run.result.artifact;
+  await recordArtifact(ctx, sha256, bytes);
   const host = await recorderHost(ctx, { name: RECORDER, version: "recorded", device: run.device });
   const worker: Context = {
     ...ctx,
