@@ -214,6 +214,7 @@ function startTimers(services: Services): NodeJS.Timeout[] {
           ctx.log.warn("leases are renewed: nobody looked for long, or the database's clock jumped");
           // Committed before any is judged.
           await inTransaction(ctx, { audited: false, publish: false }, renewAllLeases);
+          watch.renewed();
         }
         await sweepRuns(ctx);
         await sweepDrains(ctx);

@@ -1,8 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { HelmError } from "@helm/contracts";
 import { hintTopics } from "./audit/topics";
 import type { Context } from "./context";
 import { publishAccessList } from "./snapshot/publish-access-list";
 import { publishSnapshot } from "./snapshot/publish-snapshot";
+import { isRace } from "./trpc/storage-trouble";
 
 export interface TransactionOptions {
   /** Refuse to commit without an audit row: every mutation that a person asks for. */
@@ -13,8 +15,35 @@ export interface TransactionOptions {
   timeoutMs?: number;
 }
 
-/** Runs a verb in one transaction with its audit row and, where asked, the documents that follow from it. */
+/** Locks are taken in one order, so that hardly any is needed; a machine that is busy beyond that is told so. */
+const MOST_TRIES = 4;
+const PAUSE_MS = 40;
+
+/**
+ * Runs a verb in one transaction with its audit row and, where asked, the documents that follow from it. Where the database
+ * ends it for another one's sake nothing of it has happened, and it is tried again: `work` may run several times.
+ */
 export async function inTransaction<T>(
+  outer: Context,
+  options: TransactionOptions,
+  work: (ctx: Context) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await runOnce(outer, options, work);
+    } catch (error) {
+      if (tries === MOST_TRIES || !isRace(error)) throw error;
+      outer.log.warn(
+        { err: error, tries },
+        "two transactions stood in each other's way; this one is tried again",
+      );
+      // Not at one moment again.
+      await pause(Math.random() * PAUSE_MS * tries);
+    }
+  }
+}
+
+async function runOnce<T>(
   outer: Context,
   options: TransactionOptions,
   work: (ctx: Context) => Promise<T>,

@@ -13,7 +13,7 @@ export const CalibrationStateOutput = z.object({
 });
 
 export async function lockCalibration(ctx: Context, id: string) {
-  await ctx.db.$executeRaw`SELECT 1 FROM "calibration" WHERE "id" = ${id}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "calibration" WHERE "id" = ${id}::uuid FOR NO KEY UPDATE`;
   const calibration = await ctx.db.calibration.findUnique({ where: { id } });
   if (!calibration) throw new HelmError("NOT_FOUND", "There is no such calibration.");
   return calibration;

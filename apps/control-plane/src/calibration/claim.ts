@@ -96,5 +96,5 @@ function lockOldestQueued(ctx: Context, { devices, models, rooms }: Capability):
     WHERE c."state" = 'QUEUED' AND c."device"::text = ANY(${accepted}) AND c."room"::text = ANY(${rooms})
       AND (${models === null} OR (s."name" = ANY(${models ?? []}) AND t."name" = ANY(${models ?? []})))
     ORDER BY c."created_at", c."id" LIMIT 1
-    FOR UPDATE OF c SKIP LOCKED`;
+    FOR NO KEY UPDATE OF c SKIP LOCKED`;
 }

@@ -13,7 +13,9 @@ function watch() {
     steady += steadyMs;
     database += databaseMs;
     watched.look(new Date(database));
-    return !watched.mustRenew();
+    const judges = !watched.mustRenew();
+    if (!judges) watched.renewed();
+    return judges;
   };
 }
 
@@ -30,4 +32,18 @@ it.each([
   const after = watch();
   expect(after(steadyMs, databaseMs)).toBe(false);
   expect(after(5_000, 5_000)).toBe(true);
+});
+
+it("goes on asking for it while renewing fails", () => {
+  let steady = 0;
+  const watched = new LeaseWatch(30_000, () => steady);
+  watched.look(new Date(START));
+  steady = 60_000;
+  watched.look(new Date(START + steady));
+  expect(watched.mustRenew()).toBe(true);
+  steady += 5_000;
+  watched.look(new Date(START + steady));
+  expect(watched.mustRenew()).toBe(true);
+  watched.renewed();
+  expect(watched.mustRenew()).toBe(false);
 });

@@ -28,10 +28,12 @@ export class LeaseWatch {
     if (passed > tolerance || Math.abs(told - passed) > tolerance) this.renew = true;
   }
 
-  /** True, once for each fault, where leases have to be renewed before any is judged. */
+  /** True where leases have to be renewed before any is judged, until they were. */
   mustRenew(): boolean {
-    const renew = this.renew;
+    return this.renew;
+  }
+
+  renewed(): void {
     this.renew = false;
-    return renew;
   }
 }

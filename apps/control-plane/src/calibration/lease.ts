@@ -45,7 +45,7 @@ async function comeBack(
   calibration: { id: string; pairId: string },
   attempt: number,
 ): Promise<void> {
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${calibration.pairId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${calibration.pairId}::uuid FOR NO KEY UPDATE`;
   const other = await ctx.db.calibration.findFirst({
     where: { pairId: calibration.pairId, state: { in: ["QUEUED", "RUNNING"] } },
   });

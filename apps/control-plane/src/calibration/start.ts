@@ -83,7 +83,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
 
 export async function requireNoOpenRun(ctx: Context, pairId: string): Promise<void> {
   // The pair's row is the lock; the partial unique index is the second line.
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR NO KEY UPDATE`;
   const open = await ctx.db.calibration.findFirst({
     where: { pairId, state: { in: ["QUEUED", "RUNNING"] } },
   });

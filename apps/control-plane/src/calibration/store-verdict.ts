@@ -88,7 +88,7 @@ async function createMapper(
   verdict: "CLEARED" | "BELOW_GATE",
 ): Promise<void> {
   const { pairId, id: calibrationId, developmentOnly, imported } = calibration;
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${pairId}::uuid FOR NO KEY UPDATE`;
   const earlier = await ctx.db.mapper.findFirst({
     where: {
       pairId,

@@ -77,6 +77,8 @@ export async function reasonToStartWaiting(ctx: Context, wanted: Wanted): Promis
 export async function refreshWaiting(ctx: Context): Promise<void> {
   const queued = await ctx.db.calibration.findMany({
     where: { state: "QUEUED" },
+    // In one order everywhere: two workers that ask at one moment write the same rows.
+    orderBy: { id: "asc" },
     select: {
       id: true,
       device: true,
@@ -99,7 +101,7 @@ export async function refreshWaiting(ctx: Context): Promise<void> {
     });
     changed += written.count;
   }
-  if (changed > 0) ctx.services.hub.hint("calibrations");
+  if (changed > 0) ctx.afterCommit(() => ctx.services.hub.hint("calibrations"));
 }
 
 /** "3.1 GiB in use" and "3.2 GiB in use" are one reason: the clock beside it must not start again. */

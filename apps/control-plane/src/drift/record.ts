@@ -15,7 +15,7 @@ export const RecordDriftOutput = z.object({ id: z.uuid(), pairId: z.uuid(), mapp
 export async function recordDrift({ ctx, input }: Call<z.infer<typeof RecordDriftInput>>) {
   const [up, down] = await backToBack(ctx, input);
   const development = input.development || up.developmentOnly || down.developmentOnly;
-  await ctx.db.$executeRaw`SELECT 1 FROM "mapper" WHERE "id" = ${up.id}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "mapper" WHERE "id" = ${up.id}::uuid FOR NO KEY UPDATE`;
   const result = { ...input, development } as Prisma.InputJsonValue;
   const known = await ctx.db.drift.findFirst({ where: { mapperId: up.id, result: { equals: result } } });
   if (known)

@@ -46,7 +46,7 @@ export async function recordEvaluation({ ctx, input }: Call<z.infer<typeof Recor
 
 /** A result sent twice is one measurement. The mapper's row is the lock for two that come at once. */
 async function requireNew(ctx: Context, mapperId: string, result: Evaluation): Promise<void> {
-  await ctx.db.$executeRaw`SELECT 1 FROM "mapper" WHERE "id" = ${mapperId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "mapper" WHERE "id" = ${mapperId}::uuid FOR NO KEY UPDATE`;
   const known = await ctx.db.evaluation.findFirst({
     where: { mapperId, result: { equals: result as Prisma.InputJsonValue } },
     select: { id: true },

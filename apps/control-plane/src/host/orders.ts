@@ -55,7 +55,7 @@ function parkedFor(name: string, calibrationId: string): HelmError {
 }
 
 async function lockNode(ctx: Context, id: string) {
-  await ctx.db.$executeRaw`SELECT 1 FROM "host" WHERE "id" = ${id}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "host" WHERE "id" = ${id}::uuid FOR NO KEY UPDATE`;
   const node = await ctx.db.host.findUnique({ where: { id } });
   if (node?.kind !== "node" || node.revokedAt)
     throw new HelmError("NOT_FOUND", "There is no such node; it may have been revoked.");

@@ -120,25 +120,28 @@ export async function finishInspection({
   return { state: input.outcome === "inspected" ? "SUCCEEDED" : "FAILED" };
 }
 
-/** A silent worker's inspection goes back to the queue, three times; then what waits for it is told. */
+/**
+ * A silent worker's inspection goes back to the queue, three times; then what waits for it is told. One that is spoken of at
+ * this moment is left alone: its worker is not silent, and whoever ends it must not wait for us while we wait for him.
+ */
 export async function sweepInspections(ctx: Context): Promise<void> {
   const now = await databaseNow(ctx.db);
-  const expired = await ctx.db.inspection.findMany({
-    where: { state: "RUNNING", leaseExpiresAt: { lt: now } },
-  });
-  for (const row of expired) {
-    const last = row.attemptNumber >= MOST_ATTEMPTS;
-    const changed = await ctx.db.inspection.updateMany({
-      where: { id: row.id, state: "RUNNING", attemptId: row.attemptId },
+  const expired = await ctx.db.$queryRaw<{ id: string; model: string; attemptNumber: number }[]>`
+    SELECT "id"::text, "model", "attempt_number" AS "attemptNumber" FROM "inspection"
+    WHERE "state" = 'RUNNING' AND "lease_expires_at" < ${now} ORDER BY "id" FOR UPDATE SKIP LOCKED`;
+  for (const { id, model, attemptNumber } of expired) {
+    const last = attemptNumber >= MOST_ATTEMPTS;
+    await ctx.db.inspection.update({
+      where: { id },
       data: last
         ? {
             state: "FAILED",
             errorCode: "LOST",
-            errorMessage: `No worker finished reading ${row.model}.`,
+            errorMessage: `No worker finished reading ${model}.`,
             finishedAt: now,
           }
         : { state: "QUEUED", attemptId: null, leaseExpiresAt: null },
     });
-    if (changed.count > 0 && last) await decideRegistrations(ctx, row.id);
+    if (last) await decideRegistrations(ctx, id);
   }
 }

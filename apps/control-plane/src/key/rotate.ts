@@ -25,7 +25,7 @@ export async function rotateKey({ ctx, input }: Call<z.infer<typeof RotateKeyInp
   const key = await ctx.db.apiKey.findUnique({ where: { id: input.id }, select: { tenantId: true } });
   if (!key) throw new HelmError("NOT_FOUND", "There is no such key.");
   requireNotArchived(await lockTenant(ctx, key.tenantId));
-  await ctx.db.$executeRaw`SELECT 1 FROM "api_key" WHERE "id" = ${input.id}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "api_key" WHERE "id" = ${input.id}::uuid FOR NO KEY UPDATE`;
   const old = await ctx.db.apiKey.findUnique({
     where: { id: input.id },
     include: { tenant: true, replacedBy: { select: { prefix: true } } },

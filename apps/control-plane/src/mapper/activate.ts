@@ -20,7 +20,7 @@ export const MapperStateOutput = z.object({
 export async function lockMapper(ctx: Context, { id, revision }: z.infer<typeof MapperIdInput>) {
   const mapper = await ctx.db.mapper.findUnique({ where: { id } });
   if (!mapper) throw new HelmError("NOT_FOUND", "There is no such mapper.");
-  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${mapper.pairId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "pair" WHERE "id" = ${mapper.pairId}::uuid FOR NO KEY UPDATE`;
   const now = await ctx.db.mapper.findUniqueOrThrow({ where: { id } });
   if (revision !== undefined && now.revision !== revision) {
     const sentence = `Somebody changed this mapper meanwhile: it is ${now.state} now. Look at it again, then decide.`;

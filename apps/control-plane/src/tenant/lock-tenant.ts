@@ -7,6 +7,6 @@ import type { TenantOut } from "./schema";
  * a key that is made while the tenant is being archived would outlive the archiving. Errors: NOT_FOUND.
  */
 export async function lockTenant(ctx: Context, id: string): Promise<TenantOut> {
-  await ctx.db.$executeRaw`SELECT 1 FROM "tenant" WHERE "id" = ${id}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "tenant" WHERE "id" = ${id}::uuid FOR NO KEY UPDATE`;
   return findTenant(ctx, id);
 }

@@ -15,7 +15,7 @@ const REPORTS_KEPT = 32;
 export async function recordStats({ ctx, input }: Call<NodeStats>): Promise<{ counted: boolean }> {
   const nodeId = actingHost(ctx, "node").id;
   await ctx.db.nodeState.upsert({ where: { nodeId }, create: { nodeId }, update: {} });
-  await ctx.db.$executeRaw`SELECT 1 FROM "node_state" WHERE "node_id" = ${nodeId}::uuid FOR UPDATE`;
+  await ctx.db.$executeRaw`SELECT 1 FROM "node_state" WHERE "node_id" = ${nodeId}::uuid FOR NO KEY UPDATE`;
   const state = await ctx.db.nodeState.findUniqueOrThrow({ where: { nodeId } });
   const report = input.id ?? digestOf(input);
   if (state.statsReports.includes(report)) return { counted: false };
