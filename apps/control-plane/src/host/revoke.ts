@@ -1,5 +1,6 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
+import { revokeRow } from "../access/revoke-row";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
 
@@ -10,8 +11,7 @@ export const RevokeHostOutput = z.object({ id: z.uuid(), revokedAt: z.date() });
 export async function revokeHost({ ctx, input }: Call<z.infer<typeof RevokeHostInput>>) {
   const host = await ctx.db.host.findUnique({ where: { id: input.id } });
   if (!host) throw new HelmError("NOT_FOUND", "There is no such worker or node.");
-  const revokedAt = host.revokedAt ?? new Date();
-  await ctx.db.host.update({ where: { id: host.id }, data: { revokedAt } });
+  const revokedAt = await revokeRow(ctx, "host", host.id);
   await writeAudit(ctx, {
     verb: "host.revoke",
     entity: host.kind,

@@ -1,5 +1,6 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
+import { revokeRow } from "../access/revoke-row";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
 
@@ -10,8 +11,7 @@ export const RevokeKeyOutput = z.object({ id: z.uuid(), revokedAt: z.date() });
 export async function revokeKey({ ctx, input }: Call<z.infer<typeof RevokeKeyInput>>) {
   const key = await ctx.db.apiKey.findUnique({ where: { id: input.id }, include: { tenant: true } });
   if (!key) throw new HelmError("NOT_FOUND", "There is no such key.");
-  const revokedAt = key.revokedAt ?? new Date();
-  await ctx.db.apiKey.update({ where: { id: key.id }, data: { revokedAt } });
+  const revokedAt = await revokeRow(ctx, "key", key.id);
   await writeAudit(ctx, {
     verb: "key.revoke",
     entity: "key",

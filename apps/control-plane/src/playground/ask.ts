@@ -31,6 +31,8 @@ export async function askPlayground({
   if (!isConnected(node, now))
     throw new HelmError("UNAVAILABLE", `${node.name} is not connected. Start it, or choose another node.`);
   const personId = actorId(ctx.actor) ?? "";
+  // One after another of one person: each counts the ones before.
+  await ctx.db.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`playground:${personId}`}, 0))`;
   const running = await ctx.db.playgroundRun.count({
     where: { personId, state: "RUNNING", deadlineAt: { gt: now } },
   });

@@ -2,6 +2,7 @@ import type { PlaygroundAnswer, PlaygroundOrder, PlaygroundReply } from "@helm/c
 import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
+import { outcomes, whileWritersWait } from "../testing/moment";
 import { connectNode, joinNode } from "../testing/node";
 import { outsideTransaction } from "../transaction";
 import { expireRuns } from "./expire-runs";
@@ -108,6 +109,18 @@ it("is cancelled on the node too, and takes only so many of one person at a time
   expect(await operator().cancel({ id: first.id })).toMatchObject({ state: "CANCELLED" });
   await expect.poll(() => cancelled).toEqual([first.id]);
   expect((await ended(first.id)).state).toBe("CANCELLED");
+});
+
+it("lets nobody ask more at a time by asking at one moment", async () => {
+  answers(() => new Promise(() => {}));
+  await control.db.playgroundRun.updateMany({ data: { state: "DONE" } });
+  let asked: Promise<unknown>[] = [];
+  await whileWritersWait(control, "PlaygroundRun", async (waiting) => {
+    asked = [1, 2, 3].map(() => ask());
+    await waiting(3);
+  });
+  expect((await outcomes(asked)).sort()).toEqual(["RATE_LIMITED", "done", "done"]);
+  expect(await control.db.playgroundRun.count({ where: { state: "RUNNING" } })).toBe(2);
 });
 
 it("names what is wrong before it asks, and forgets after an hour", async () => {

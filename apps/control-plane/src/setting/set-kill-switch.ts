@@ -10,7 +10,9 @@ export const SetKillSwitchInput = z
     message: "releasing the kill switch needs the revision that was seen",
   });
 
-export function setKillSwitch({ ctx, input }: Call<z.infer<typeof SetKillSwitchInput>>) {
+export async function setKillSwitch({ ctx, input }: Call<z.infer<typeof SetKillSwitchInput>>) {
+  // Without a revision nothing tells an edit of the same moment from this one: its audit row would be of both.
+  await ctx.db.$executeRaw`SELECT 1 FROM "setting" WHERE "id" = 1 FOR NO KEY UPDATE`;
   return changeSetting(ctx, {
     verb: "setting.setKillSwitch",
     revision: input.on ? null : (input.revision ?? 0),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestControlPlane, testControlPlane } from "../testing/control-plane";
 import { outsideTransaction } from "../transaction";
 import { AckBook } from "./ack-book";
-import type { AckInput } from "./record-ack";
+import type { AckInput } from "./record-acks";
 
 let control: TestControlPlane;
 const ids = Array.from({ length: 40 }, () => randomUUID()).sort();

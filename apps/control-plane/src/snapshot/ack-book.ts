@@ -1,15 +1,14 @@
 import type { Context } from "../context";
 import { actingHost } from "../host/acting-host";
 import { inTransaction } from "../transaction";
-import { type AckInput, recordAck } from "./record-ack";
-import { recordAcks, type TakenAck } from "./record-acks";
+import { type AckInput, recordAcks, type TakenAck } from "./record-acks";
+import { recordNack } from "./record-nack";
 
 const MOST = 1_000;
 const step = { audited: false, publish: false };
 
 interface Entry {
   ctx: Context;
-  input: AckInput;
   ack: TakenAck;
   settle: (failed: unknown | null) => void;
 }
@@ -22,13 +21,12 @@ export class AckBook {
   /** Resolves once the ack is committed. */
   record(ctx: Context, input: AckInput): Promise<void> {
     // What a node refuses says more than that, and is rare.
-    if (!input.ack.ok) return alone(ctx, input);
+    if (!input.ack.ok) return inTransaction(ctx, step, (inner) => recordNack({ ctx: inner, input }));
     const { kind, sent, ack } = input;
     const nodeId = actingHost(ctx, "node").id;
     return new Promise((resolve, reject) => {
       this.waiting.push({
         ctx,
-        input,
         ack: { nodeId, kind, sent, sha256: ack.sha256, at: new Date() },
         settle: (failed) => (failed === null ? resolve() : reject(failed)),
       });
@@ -60,13 +58,9 @@ export class AckBook {
   }
 }
 
-async function writeAlone({ ctx, input, settle }: Entry): Promise<void> {
-  await alone(ctx, input).then(
+async function writeAlone({ ctx, ack, settle }: Entry): Promise<void> {
+  await inTransaction(ctx, step, (inner) => recordAcks(inner, [ack])).then(
     () => settle(null),
     (error: unknown) => settle(error ?? new Error("the ack could not be recorded")),
   );
-}
-
-function alone(ctx: Context, input: AckInput): Promise<void> {
-  return inTransaction(ctx, step, (inner) => recordAck({ ctx: inner, input }));
 }

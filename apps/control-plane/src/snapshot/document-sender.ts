@@ -6,7 +6,7 @@ import { hostContext } from "../host/socket-auth";
 import type { AckBook } from "./ack-book";
 import { Lane } from "./lane";
 import type { NewestDocuments } from "./newest-documents";
-import type { AckInput } from "./record-ack";
+import type { AckInput } from "./record-acks";
 
 const ACK_MS = 15_000;
 

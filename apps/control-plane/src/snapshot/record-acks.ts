@@ -1,5 +1,12 @@
+import type { NodeAck } from "@helm/contracts";
 import type { Context } from "../context";
-import type { AckInput } from "./record-ack";
+
+export interface AckInput {
+  kind: "routing_snapshot" | "access_list" | "node_orders";
+  /** Number of the document that was sent: a node that refuses one may not be able to read its number. */
+  sent: number;
+  ack: NodeAck;
+}
 
 export interface TakenAck {
   nodeId: string;
@@ -9,7 +16,10 @@ export interface TakenAck {
   at: Date;
 }
 
-/** As recordAck for many nodes at a time, of acks that take what was sent: three statements, whatever their number. */
+/**
+ * Of nodes that took what was sent: three statements, whatever their number. Acks only ever move forward, whatever order two
+ * control planes write them in.
+ */
 export async function recordAcks(ctx: Context, taken: readonly TakenAck[]): Promise<void> {
   const newest = new Map(taken.map((one) => [`${one.nodeId} ${one.kind} ${one.sent}`, one]));
   // In one order everywhere, so that two control planes never wait for each other's rows.

@@ -1,6 +1,7 @@
 import { HelmError } from "@helm/contracts";
 import { z } from "zod";
 import { actingPerson } from "../access/acting-person";
+import { revokeRow } from "../access/revoke-row";
 import { mayUse } from "../access/scopes";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
@@ -16,8 +17,8 @@ export async function revokeToken({ ctx, input }: Call<z.infer<typeof RevokeToke
   // Whose it is, is nothing to tell others: what is not theirs is not there.
   if (!token || (!mine && !mayUse(actor, "admin")))
     throw new HelmError("NOT_FOUND", "There is no such token of yours.");
-  const revokedAt = token.revokedAt ?? new Date();
-  await ctx.db.personalToken.update({ where: { id: token.id }, data: { revokedAt, enabled: false } });
+  const revokedAt = await revokeRow(ctx, "token", token.id);
+  await ctx.db.personalToken.update({ where: { id: token.id }, data: { enabled: false } });
   await writeAudit(ctx, {
     verb: "token.revoke",
     entity: "token",
