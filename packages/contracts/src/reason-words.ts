@@ -66,6 +66,10 @@ export const GATEWAY_ERRORS = {
   model_not_target: [409, "the named model is served here, and no route escalates to it"],
   model_not_pilot: [409, "the named model is served here, and no route comes down to it"],
   body_too_large: [413, "the body is larger than the gateway takes"],
+  body_too_complex: [
+    413,
+    "the body has more objects, properties and items than the gateway reads; send it in several",
+  ],
   never_fits: [413, "the request needs more cache than the whole budget; send a shorter one"],
   kv_memory_short: [
     429,

@@ -35,11 +35,28 @@ it("refuses what is no UTF-8: it would be another prompt than was sent, and thre
 
 it("refuses what is nested too deep to be written out again", async () => {
   await on.restart({});
-  for (const deep of [300, 500_000]) {
+  for (const [deep, refusal] of [
+    [300, { status: 400, code: "invalid_json" }],
+    [500_000, { status: 413, code: "body_too_complex" }],
+  ] as const) {
     const extra = `${"[".repeat(deep)}${"]".repeat(deep)}`;
     const body = `{"model": "pilot", "messages": [{"role": "user", "content": "a"}], "x": ${extra}}`;
-    expect(await send(body)).toEqual({ status: 400, code: "invalid_json" });
+    expect(await send(body)).toEqual(refusal);
   }
+});
+
+it("refuses what takes too long to read, and what an engine of the same bound would not take", async () => {
+  await on.restart({ limits: { maxBodyBytes: 4 * MIB } });
+  const given = (x: string) =>
+    `{"model": "pilot", "messages": [{"role": "user", "content": "a"}], "x": [${x}]}`;
+  const names = Array.from({ length: 100_000 }, (_, n) => `{"k${n}":{}}`).join();
+  expect(await send(given(names))).toEqual({ status: 413, code: "body_too_complex" });
+  // A megabyte of 1e20 is written out as five.
+  const grows = Array.from({ length: 250_000 }, () => "1e20").join();
+  expect(await send(given(grows))).toEqual({ status: 413, code: "body_too_large" });
+  expect(on.engine.legs).toEqual([]);
+  const ids = Array.from({ length: 200_000 }, (_, n) => n % 50_000).join();
+  expect((await send(given(ids))).status).toBe(200);
 });
 
 it("names a response format's fault like any other", async () => {
@@ -69,7 +86,8 @@ it("weighs objects by what they take, and lets no tenant have everything", () =>
   const room = new BodyRoom(1_000);
   const greedy = room.enter("greedy");
   greedy.take(500);
-  expect(() => greedy.take(300)).not.toThrow();
+  expect(() => greedy.take(300)).toThrow(/as many request bodies/);
+  expect(() => greedy.take(250)).not.toThrow();
   expect(() => greedy.take(1)).toThrow(/as many request bodies/);
   room.enter("other").take(100);
   greedy.leave();

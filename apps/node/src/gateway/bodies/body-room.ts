@@ -35,8 +35,8 @@ export class BodyRoom {
   }
 
   private hasRoom(tenant: string, bytes: number): boolean {
-    const free = this.most - this.held;
-    return bytes <= free && (this.byTenant.get(tenant) ?? 0) + bytes <= TIMES_FREE * free;
+    const left = this.most - this.held - bytes;
+    return left >= 0 && (this.byTenant.get(tenant) ?? 0) + bytes <= TIMES_FREE * left;
   }
 
   private change(tenant: string, bytes: number): void {

@@ -4,6 +4,7 @@ import type { JsonBody } from "../../engine/engine-client";
 import { GatewayError } from "../errors/gateway-error";
 import type { BodyHold } from "./body-room";
 import { DEEPEST, weighBody } from "./body-weight";
+import { MOST_PARTS, scanBody } from "./scan-body";
 
 export interface ReadBody {
   body: JsonBody;
@@ -26,6 +27,8 @@ export async function readJsonBody(
   const read = await readBytes(request, limits, hold);
   // What is no UTF-8 would grow as it is read, and be another text than was sent.
   if (!isUtf8(read)) throw notJson("The request body is not valid UTF-8.");
+  const { parts, mostWritten } = scanBody(read);
+  if (parts > MOST_PARTS) throw tooManyParts();
   let value: unknown;
   try {
     value = JSON.parse(read.toString("utf8"));
@@ -37,6 +40,10 @@ export async function readJsonBody(
   }
   const weight = weighBody(value);
   if (weight === null) throw notJson(`The request body is nested deeper than ${DEEPEST} levels.`);
+  // The engine is sent the body as it is written out here, and has the same bound.
+  const { maxBodyBytes } = limits;
+  if (mostWritten > maxBodyBytes && Buffer.byteLength(JSON.stringify(value)) > maxBodyBytes)
+    throw tooLarge(maxBodyBytes, " once its numbers are written out");
   hold.take(weight);
   return { body: value as JsonBody, bytes: read.length };
 }
@@ -75,8 +82,21 @@ async function collect(request: IncomingMessage, maxBytes: number, hold: BodyHol
 
 const closing = { headers: { connection: "close" } };
 
-function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError(413, "body_too_large", `A request body has at most ${maxBytes} bytes.`, closing);
+function tooLarge(maxBytes: number, when = ""): GatewayError {
+  return new GatewayError(
+    413,
+    "body_too_large",
+    `A request body has at most ${maxBytes} bytes${when}.`,
+    closing,
+  );
+}
+
+function tooManyParts(): GatewayError {
+  return new GatewayError(
+    413,
+    "body_too_complex",
+    `A request body has at most ${MOST_PARTS} parts: an item or a text counts 1, an object, a list or a property 4. Send it in several requests.`,
+  );
 }
 
 function tooSlow(bodyMs: number): GatewayError {

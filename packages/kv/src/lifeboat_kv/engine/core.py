@@ -37,7 +37,8 @@ class EngineLimits:
     max_batch: int = 64
     max_waiting: int = 4096
     step_tokens: int = 512
-    body: int = 4 << 20
+    # What the gateway takes, and room for the fields that it adds.
+    body: int = (4 << 20) + (1 << 16)
     default_max_tokens: int = 1024
     write_seconds: float = 30.0
     drain_seconds: float = 30.0
