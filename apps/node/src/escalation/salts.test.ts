@@ -12,6 +12,7 @@ it("gives every tenant, conversation, mapper and revision a salt of its own", ()
       expect(salts.mapped(...a)).not.toBe(salts.native(b[0]));
     }),
   );
+  expect(salts.native("a")).toBe(salts.native("a"));
   expect(new Salts().native("a")).not.toBe(salts.native("a"));
   expect(salts.stagingMac("a", [1, 23], "m")).not.toBe(salts.stagingMac("a", [12, 3], "m"));
 });

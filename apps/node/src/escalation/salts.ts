@@ -1,15 +1,24 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 
+const MOST_NATIVES = 10_000;
+
 /**
  * Cache salts and staging marks of this node. The key lives as long as the process: an engine's cache does not outlive
  * it either, and nobody outside can compute a salt.
  */
 export class Salts {
   private readonly key = randomBytes(32);
+  private readonly natives = new Map<string, string>();
 
   /** Partition of a tenant's own, native blocks. */
   native(tenant: string): string {
-    return this.mac("native", tenant);
+    const known = this.natives.get(tenant);
+    if (known !== undefined) return known;
+    // Tenants come and go; one that is asked for again is computed again.
+    if (this.natives.size >= MOST_NATIVES) this.natives.clear();
+    const made = this.mac("native", tenant);
+    this.natives.set(tenant, made);
+    return made;
   }
 
   /** Partition of mapped blocks: no native request and no other conversation can find them. */

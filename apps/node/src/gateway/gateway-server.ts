@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -91,7 +91,7 @@ export class GatewayServer {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const traceId = randomBytes(16).toString("hex");
+    const traceId = newTraceId();
     const writer = new ResponseWriter(response, this.gw.limits.stallMs);
     const path = pathOf(request.url ?? "/");
     const headers = baseHeaders(traceId, this.gw.development);
@@ -255,6 +255,11 @@ function notServing(state: ServingState): GatewayError {
   return isDraining(state)
     ? noCapacity("This node is being drained and takes no new requests.", 30)
     : noCapacity("This node takes requests again once its canary has passed.");
+}
+
+/** Random as a trace's id has to be; Node makes UUIDs many at a time, which bytes by themselves are not. */
+function newTraceId(): string {
+  return randomUUID().replaceAll("-", "");
 }
 
 /** What is no address at all is a path that leads nowhere. */
