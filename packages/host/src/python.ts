@@ -50,7 +50,10 @@ export function locatePython(python?: string | undefined): PythonHome {
 const PASSED_ON =
   /^(PATH|HOME|LANG|LC_.*|TMPDIR|USER|LD_LIBRARY_PATH|(OMP|MKL)_NUM_THREADS|CUDA_.*|HIP_.*|ROCR_.*|XDG_CACHE_HOME)$/;
 
-/** What a Python job sees of our environment: no secret of ours, and no hub to download from. */
+/**
+ * What a Python job sees of our environment: no secret of ours, and no hub to download from. Python may keep what it
+ * compiles: torch and transformers are installed uncompiled, and without that every start compiles them anew.
+ */
 export function pythonEnvironment(
   home: PythonHome,
   environment: NodeJS.ProcessEnv = process.env,
@@ -60,7 +63,6 @@ export function pythonEnvironment(
     ...Object.fromEntries(passed),
     PYTHONPATH: home.source,
     PYTHONUNBUFFERED: "1",
-    PYTHONDONTWRITEBYTECODE: "1",
     HF_HUB_OFFLINE: "1",
     TRANSFORMERS_OFFLINE: "1",
     TOKENIZERS_PARALLELISM: "false",

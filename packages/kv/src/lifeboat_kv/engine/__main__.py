@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
 
 from ..errors import HelmError
 from .logs import log_to_stderr
-from .options import parse_options
-from .run import serve
 
 
 def main() -> int:
     """The process's exit code: 0 after a drain, a `HelmError`'s own code when it cannot start."""
+    # What modules make stays: collecting while they load takes a fifth of the time, and no later collection has
+    # to go through it.
+    gc.disable()
+    from .options import parse_options
+    from .run import serve
+
+    gc.freeze()
+    gc.enable()
+
     try:
         options = parse_options(sys.argv[1:])
         log_to_stderr(options.log_level)
