@@ -14,8 +14,8 @@ from .logs import log_to_stderr
 
 def main() -> int:
     """The process's exit code: 0 after a drain, a `HelmError`'s own code when it cannot start."""
-    # What modules make stays: collecting while they load takes a fifth of the time, and no later collection has
-    # to go through it.
+    # What modules make stays: collecting while they load takes a fifth of the time, and no later collection
+    # has to go through it.
     gc.disable()
     from .options import parse_options
     from .run import serve
