@@ -64,6 +64,7 @@ export function WorkerCard({ worker }: { worker: Worker }) {
         />
         <Facts
           rows={[
+            ["Nodes beside it", besideWords(worker)],
             ["Models offered", worker.models.length > 0 ? worker.models.join(", ") : "not reported"],
             ["Corpora", worker.corpora.length > 0 ? worker.corpora.join(", ") : "not reported"],
             [
@@ -77,6 +78,11 @@ export function WorkerCard({ worker }: { worker: Worker }) {
       </div>
     </li>
   );
+}
+
+function besideWords({ nodesBeside }: Worker): string {
+  if (nodesBeside === null) return "not reported";
+  return nodesBeside.length > 0 ? `${nodesBeside.join(", ")} on its machine` : "none on its machine";
 }
 
 function takesWords({ rooms }: Worker): string {

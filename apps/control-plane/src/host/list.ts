@@ -39,6 +39,8 @@ export const WorkerRow = HostRow.extend({
   rooms: z.array(CalibrationRoom).nullable(),
   /** How far its clock is ahead of the database's, in whole ten seconds; null where it has not said its time. */
   clockSkewMs: z.number().nullable(),
+  /** Nodes on its machine, by name: a run that drains parks them. Null where it has not said which machine that is. */
+  nodesBeside: z.array(z.string()).nullable(),
   runningCalibrationId: z.uuid().nullable(),
 });
 export const NodeRow = HostRow.extend({
@@ -104,11 +106,19 @@ export async function listWorkers(ctx: Context): Promise<z.infer<typeof WorkerRo
     include: { attempts: { where: { state: "RUNNING" }, select: { calibrationId: true } } },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
+  const nodes = await ctx.db.host.findMany({
+    where: { kind: "node", revokedAt: null, machine: { not: null } },
+    select: { name: true, machine: true },
+    orderBy: [{ name: "asc" }, { id: "asc" }],
+  });
   const now = await databaseNow(ctx.db);
   return hosts.map((host) => {
+    const { machine } = host;
+    const beside = nodes.filter((node) => node.machine === machine).map(({ name }) => name);
     const offers = Offers.parse(host.offers);
     return {
       ...hostRow(host, now),
+      nodesBeside: machine === null ? null : beside,
       models: offers.models ?? [],
       corpora: offers.corpora ?? [],
       waiting: offers.waiting ?? null,

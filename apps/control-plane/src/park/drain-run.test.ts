@@ -268,6 +268,7 @@ describe("an operator", () => {
     expect((await reach()).workers).toMatchObject([
       { name: "w1", machineKnown: true, nodes: [{ name: "here", state: "SERVING" }], unserved: [] },
     ]);
+    expect((await control.as("viewer").worker.list())[0]?.nodesBeside).toEqual(["here"]);
     elsewhere.socket.disconnect();
     await until(reach, ({ workers }) => workers[0]?.unserved.includes("tested") === true);
     const asked = { pairId, device: "cpu" as const, room: "drain" as const };

@@ -34,6 +34,12 @@ export async function showWorker({ config, screen }: Context, name: string): Pro
         ["device", worker.development ? "cpu, development" : worker.device],
         ["hardware", `${worker.hardware}: ${worker.hardwareSentence}`],
         ["doing", worker.runningCalibrationId ?? worker.waiting ?? "idle"],
+        [
+          "nodes beside",
+          worker.nodesBeside === null
+            ? "not reported"
+            : worker.nodesBeside.join(", ") || "none on its machine",
+        ],
         ["models", worker.models.join(", ") || "not reported"],
         ["corpora", worker.corpora.join(", ") || "not reported"],
         ["version", worker.version],
