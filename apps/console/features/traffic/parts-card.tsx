@@ -4,14 +4,15 @@ import { Card } from "../../ui/card";
 import { type Column, DataTable } from "../../ui/data-table";
 import { count } from "../../ui/numbers";
 import { Empty } from "../../ui/states";
+import { pairName } from "../pairs/pair-words";
 import { proportionWords, requestsHref } from "./traffic-words";
 import type { Summary, TrafficRange } from "./use-traffic";
 
 type Part = Summary["tenants"][number];
 
-function columns(what: string): Column<Part>[] {
+function columns(what: string, said = (name: string) => name): Column<Part>[] {
   return [
-    { id: "name", name: what, value: (row) => row.name },
+    { id: "name", name: what, value: (row) => said(row.name) },
     { id: "requests", name: "Requests", value: (row) => row.requests, cell: (row) => count(row.requests) },
     {
       id: "escalated",
@@ -58,7 +59,7 @@ function columns(what: string): Column<Part>[] {
 }
 
 const TENANTS = columns("Tenant");
-const PAIRS = columns("Pair");
+const PAIRS = columns("Pair", pairName);
 
 export function PartsCards({ summary, range }: { summary: Summary; range: TrafficRange }) {
   const empty = <Empty title="No requests in this range">Choose a longer range, or send a request.</Empty>;

@@ -4,5 +4,5 @@ import { TracePage } from "../../../../features/traffic/trace-page";
 export const metadata: Metadata = { title: "Request" };
 
 export default async function Page({ params }: { params: Promise<{ id: string }> }) {
-  return <TracePage id={(await params).id} />;
+  return <TracePage key={(await params).id} id={(await params).id} />;
 }
