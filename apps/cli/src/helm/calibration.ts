@@ -5,6 +5,7 @@ import { usage } from "../failure";
 import { requireServer, type Server } from "../server/client";
 import { table } from "../terminal/style";
 import { followCalibration, reportedOf } from "./calibrate/follow";
+import { noteDrain } from "./calibrate/note-drain";
 import type { CalibrateOptions } from "./calibrate/options";
 import { reportLines } from "./calibrate/report";
 import { comparisonLines } from "./comparison";
@@ -85,6 +86,7 @@ export async function compareCalibrations({ config, screen }: Context, ids: stri
 export async function startCalibration(context: Context, options: CalibrateOptions): Promise<number> {
   const server = await requireServer(context.config);
   const pair = await findPair(server, options.sourceModel, options.targetModel);
+  await noteDrain(context, server, options, pair.id);
   const { corpus, k, device, method, room, acceptNoServing } = options;
   const asked = { corpus, k, device, method, room, acceptNoServing, options: options.options };
   const started = { pairId: pair.id, ...asked };

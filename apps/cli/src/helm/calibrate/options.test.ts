@@ -18,6 +18,9 @@ describe("options of calibrate", () => {
     expect(options).toMatchObject({ k: 4, gate: 0.95, wait: false, local: true });
     expect(optionFlags(options.options)).toEqual(["--sequences", "64", "--seq-len", "256"]);
     expect(options.method).toBe("default");
+    expect([options.room, options.acceptNoServing]).toEqual(["beside", false]);
+    const drain = readOptions({ ...given, drain: true, acceptNoServing: true });
+    expect([drain.room, drain.acceptNoServing]).toEqual(["drain", true]);
     const long = readOptions({ ...given, long: true, method: "ridge", seed: "0" });
     expect(optionFlags(long.options)).toEqual(["--seed", "0", "--long"]);
     expect(long.method).toBe("ridge");
@@ -26,6 +29,7 @@ describe("options of calibrate", () => {
   });
 
   it.each([
+    [{ acceptNoServing: true }, /goes with --drain/],
     [{ gate: "0" }, /outside \(0, 1\]/],
     [{ gate: "1.01" }, /outside \(0, 1\]/],
     [{ gate: "-0.5" }, /outside \(0, 1\]/],

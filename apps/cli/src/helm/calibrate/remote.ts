@@ -4,6 +4,7 @@ import { Failure, usage } from "../../failure";
 import type { Server } from "../../server/client";
 import { registerAndWait } from "../pair";
 import { followCalibration } from "./follow";
+import { noteDrain } from "./note-drain";
 import type { CalibrateOptions } from "./options";
 
 /** Starts the run on the server and follows it to its end. Returns the exit code. */
@@ -29,6 +30,7 @@ export async function calibrateOnServer(
       `--k ${options.k} is more than the ${pair.layers} layers of ${options.sourceModel}. Give at most ${pair.layers}.`,
     );
   }
+  await noteDrain(context, server, options, pair.id);
   const { corpus, k, device, method, room, acceptNoServing } = options;
   const { id } = await server.calibration.start.mutate({
     pairId: pair.id,
