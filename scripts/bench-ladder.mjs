@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-
 import { besideEngine, wordsOf } from "./bench/ladder/beside-engine.mjs";
 import { besideLiteLlm } from "./bench/ladder/beside-litellm.mjs";
 import { climb } from "./bench/ladder/climb.mjs";
@@ -43,7 +42,7 @@ const LONG = { characters: 6_000, maxTokens: 400 };
 const TOKEN_BYTES = 5_120 + 7_168;
 /**
  * Tokens for each model in the part with the small budget: a long request takes about 2,700, so that two do not fit, and what one
- * leaves holds all the short ones at a time. With less, short ones wait for each other longer than the deadline.
+ * leaves holds all the short ones together. With less, some wait for others while a long prompt is read, longer than the deadline.
  */
 const SHORT_BUDGET_TOKENS = 4_500;
 const say = (line) => process.stderr.write(`  ${line}\n`);
@@ -60,7 +59,7 @@ await main(async () => {
     process.once(signal, () => stopping.abort(new Sorry("Interrupted. Nothing was written.")));
   await quietly(async () => {
     await ensureInstalled();
-    await ensureBuilt({ console: false });
+    if (asked.only !== "footprint") await ensureBuilt({ console: false });
   });
   const folder = mkdtempSync(join(tmpdir(), "helm-ladder-"));
   const measured = { load: { before: loadavg()[0], after: 0 }, clients: CLIENTS, maxTokens: MAX_TOKENS };
@@ -170,6 +169,7 @@ async function onShortBudget({ doors, socketPath }, measured) {
   measured.tight = { budget: models.pilot.kv_budget_bytes, ...(await shortBudget(doors.gateway, load)) };
   const { shorts, longs } = measured.tight;
   say(
-    `short: ${shorts.correct} correct, ${shorts.refused} refused, ${shorts.failed} failed; long: ${longs.completed} answered, ${longs.refusals.length} refused with a number`,
+    `short: ${shorts.correct} correct, ${shorts.refused} refused, ${shorts.failed} failed${wordsOf(shorts)}; ` +
+      `long: ${longs.completed} answered, ${longs.refusals.length} refused with a number, ${longs.failed} failed${wordsOf(longs)}`,
   );
 }

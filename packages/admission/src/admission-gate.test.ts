@@ -363,3 +363,58 @@ describe("a promise that was a little too early", () => {
     expect((await again).outcome).toBe("admitted");
   });
 });
+
+describe("behind a ticket whose holder is away", () => {
+  const soon = { deadlineMs: 10 };
+  const later = { deadlineMs: 60_000 };
+
+  it("a large request finds its room free although small ones keep coming", async () => {
+    const { gate, clock } = room(100);
+    const running = await admitted(gate.admit({ tenant: "a", bytes: 80, deadlineMs: 0 }));
+    const away = gate.admit({ tenant: "a", bytes: 30, ...soon });
+    clock.pass(10);
+    await refused(away);
+    expect(gate.placesHeldBy("a")).toBe(1);
+    running.release();
+    // Beside the 30 that are kept free these fill what is left; the large one comes and needs some of it.
+    let small = await Promise.all(
+      [1, 2, 3].map(() => admitted(gate.admit({ tenant: "b", bytes: 20, ...soon }))),
+    );
+    const large = watch(gate.admit({ tenant: "b", bytes: 50, ...later }));
+    for (let turn = 0; turn < 3 && large.admission === null; turn++) {
+      const next = small.map(() => watch(gate.admit({ tenant: "b", bytes: 20, ...later })));
+      for (const one of small) one.release();
+      await settle();
+      small = next.flatMap(({ admission }) =>
+        admission?.outcome === "admitted" ? [admission.reservation] : [],
+      );
+    }
+    expect(large.admission).toMatchObject({ outcome: "admitted" });
+  });
+
+  it("its tenant's later requests stand behind it, also when nothing of the tenant waited in between", async () => {
+    const { gate, clock } = room(100);
+    const running = await admitted(gate.admit({ tenant: "a", bytes: 60, deadlineMs: 0 }));
+    // Small ones that went past the large one took turns meanwhile.
+    const large = gate.admit({ tenant: "a", bytes: 80, ...soon });
+    const passed = await Promise.all(
+      [1, 2].map(() => admitted(gate.admit({ tenant: "a", bytes: 10, ...later }))),
+    );
+    const second = gate.admit({ tenant: "a", bytes: 90, ...soon });
+    clock.pass(10);
+    const [first, other] = [await refused(large), await refused(second)];
+    expect(gate.waiting).toBe(0);
+    for (const one of [...passed, running]) one.release();
+    const back = gate.admit({ tenant: "a", bytes: 80, ticket: first.ticket, deadlineMs: 0 });
+    const held = await admitted(back);
+    const returned = watch(gate.admit({ tenant: "a", bytes: 90, ticket: other.ticket, ...later }));
+    const newcomers = Array.from({ length: 5 }, () =>
+      watch(gate.admit({ tenant: "a", bytes: 20, ...later })),
+    );
+    await settle();
+    held.release();
+    await settle();
+    expect(returned.admission).toMatchObject({ outcome: "admitted" });
+    expect(newcomers.map(({ admission }) => admission)).toEqual([null, null, null, null, null]);
+  });
+});

@@ -30,7 +30,8 @@ const MOST_RETRIES = 256;
  *
  * Tenants take turns. Who stands at the head and does not fit yet is overtaken only by what it would leave free if it were let
  * in: those that overtake it hold together at most `capacity - bytes` of the head. So small requests flow past a large one, and
- * the large one waits for nobody who came to run after it stood at the head.
+ * the large one waits for nobody who came to run after it stood at the head. Where a ticket stands there, whose holder is away,
+ * that holds for the first request behind it as well.
  */
 export class AdmissionGate {
   private readonly engine: EngineRoom;
@@ -97,9 +98,10 @@ export class AdmissionGate {
     if (ask.bytes > this.engine.capacity) return Promise.resolve(this.refuse(ask.bytes, null));
     const place = ask.ticket ? this.places.redeem(ask.ticket, ask.tenant, ask.bytes) : null;
     if (this.room.head() === null) {
-      const reservation = this.reserve(ask.bytes, ask.pull, null);
+      const reservation = this.reserve(ask.bytes, ask.pull, []);
       if (reservation) {
         if (place) this.places.settle(ask.tenant, "admitted");
+        this.room.forgetIdle(ask.tenant);
         return Promise.resolve({ outcome: "admitted", reservation, waited_ms: 0 });
       }
     }
@@ -114,7 +116,7 @@ export class AdmissionGate {
   async admitBound(ask: BoundAsk): Promise<{ reservation: Admitted; waited_ms: number } | null> {
     if (ask.signal?.aborted || ask.bytes > this.engine.available || this.bytesAreShort) return null;
     if (this.room.head() === null) {
-      const reservation = this.reserve(ask.bytes, ask.pull, null);
+      const reservation = this.reserve(ask.bytes, ask.pull, []);
       if (reservation) return { reservation: this.bounds.hold(reservation, ask.exact), waited_ms: 0 };
     }
     const admission = await this.wait({ ...ask, keepsPlace: false }, null, ask.exact);
@@ -232,14 +234,35 @@ export class AdmissionGate {
     if ("request" in head && head.request.bytes <= this.engine.available) {
       if (this.retries.size > 0 || !this.engine.takes(head.request.pull)) return false;
       this.room.advance(head.request);
-      return this.letIn(head.request, null);
+      return this.letIn(head.request, []);
     }
-    this.settleBounds("request" in head ? head.request : null);
-    const first = "request" in head ? head.request : head.ticket;
+    if ("request" in head) {
+      this.settleBounds(head.request);
+      return this.letPast([head.request]);
+    }
+    const next = this.room.firstRequest();
+    if (!next) return false;
+    this.settleBounds(next);
+    if (next.bytes <= this.spareBeside([head.ticket])) return this.letIn(next, [head.ticket]);
+    // Behind one that is away the next would never find its room free, were it not kept free as well.
+    return this.letPast(this.fitTogether(head.ticket, next) ? [head.ticket, next] : [head.ticket]);
+  }
+
+  private fitTogether(one: Place, other: Place): boolean {
+    return one.bytes + other.bytes <= this.engine.capacity;
+  }
+
+  /** What others may take without making any of these wait longer. */
+  private spareBeside(places: readonly Place[]): number {
     const { available, capacity } = this.engine;
-    const spare = Math.min(available, capacity - first.bytes - first.overtaken.bytes);
-    const next = this.room.behind(first, spare);
-    return next !== undefined && this.letIn(next, first);
+    const wanted = places.reduce((sum, place) => sum + place.bytes, 0);
+    return Math.min(available, ...places.map((place) => capacity - wanted - place.overtaken.bytes));
+  }
+
+  /** Lets the next in turn go past these that fits beside them. */
+  private letPast(places: readonly [Place, ...Place[]]): boolean {
+    const next = this.room.behind(places.at(-1) ?? places[0], this.spareBeside(places));
+    return next !== undefined && this.letIn(next, places);
   }
 
   /** The engine was measured smaller than it was when this one came. */
@@ -252,7 +275,7 @@ export class AdmissionGate {
     head.request.settle(this.refuse(head.request.bytes, null));
   }
 
-  private letIn(entry: Waiting, overtook: Place | null): boolean {
+  private letIn(entry: Waiting, overtook: readonly Place[]): boolean {
     const reservation = this.reserve(entry.bytes, entry.pull, overtook);
     if (!reservation) return false;
     this.takeOut(entry);
@@ -264,8 +287,13 @@ export class AdmissionGate {
     return true;
   }
 
-  private reserve(bytes: number, pull: Pull = ONE, overtook: Place | null): Admitted | null {
-    return this.retries.size > 0 ? null : this.engine.reserve(bytes, pull, overtook?.overtaken ?? null);
+  private reserve(bytes: number, pull: Pull = ONE, overtook: readonly Place[]): Admitted | null {
+    if (this.retries.size > 0) return null;
+    return this.engine.reserve(
+      bytes,
+      pull,
+      overtook.map(({ overtaken }) => overtaken),
+    );
   }
 
   private refuse(bytes: number, place: Waiting | null): Admission {

@@ -51,13 +51,16 @@ export class EngineRoom {
     return this.forecast.retryMs(missing, this.clock.now());
   }
 
-  /** `overtaken` counts bytes that are held by those who went before somebody at the head of the queue. */
-  reserve(bytes: number, pull: Pull, overtaken: { bytes: number } | null): Admitted | null {
+  /** Each of `overtaken` counts bytes that are held by those who went before somebody in the queue. */
+  reserve(bytes: number, pull: Pull, overtaken: readonly { bytes: number }[]): Admitted | null {
     if (!this.takes(pull)) return null;
     const reservation = this.ledger.reserve(bytes);
     if (!reservation) return null;
     const pulled = this.window.take(pull);
-    if (overtaken) overtaken.bytes += bytes;
+    const count = (more: number) => {
+      for (const one of overtaken) one.bytes += more;
+    };
+    count(bytes);
     const held = this.forecast.hold(bytes, this.clock.now());
     let open = true;
     return {
@@ -69,7 +72,7 @@ export class EngineRoom {
         reservation.shrink(smaller);
         if (!open || reservation.bytes === before) return;
         held.shrink(reservation.bytes);
-        if (overtaken) overtaken.bytes -= before - reservation.bytes;
+        count(reservation.bytes - before);
         this.onFree();
       },
       started: () => {
@@ -81,7 +84,7 @@ export class EngineRoom {
         open = false;
         pulled.ended();
         held.release(this.clock.now());
-        if (overtaken) overtaken.bytes -= reservation.bytes;
+        count(-reservation.bytes);
         reservation.release();
         this.onFree();
       },

@@ -11,7 +11,10 @@ export class KeptPlaces {
   private readonly standing = new Map<string, Kept>();
 
   constructor(
-    private readonly room: Pick<WaitingRoom<Place, Kept>, "keep" | "drop">,
+    private readonly room: Pick<
+      WaitingRoom<Place, Kept>,
+      "keep" | "drop" | "ticketOut" | "ticketBack" | "forgetIdle"
+    >,
     limits: TicketLimits,
     clock: Clock,
     /** Told when one lapsed. */
@@ -19,6 +22,8 @@ export class KeptPlaces {
   ) {
     this.tickets = new TicketBook(limits, clock, (ticket) => {
       this.drop(ticket.id);
+      this.room.ticketBack(ticket.tenant);
+      this.room.forgetIdle(ticket.tenant);
       onLapse();
     });
   }
@@ -28,9 +33,11 @@ export class KeptPlaces {
   }
 
   /** The ticket for a place, or null where too many are out. */
-  keep({ tenant, bytes, turn, order, overtaken }: Place, retryAfterMs: number): string | null {
+  keep(place: Place, retryAfterMs: number): string | null {
+    const { tenant, bytes, turn, order, overtaken } = place;
     const ticket = this.tickets.issue({ tenant, bytes, turn, order }, retryAfterMs);
     if (!ticket) return null;
+    this.room.ticketOut(place);
     if (ticket.holds) {
       const kept = { ...ticket, overtaken };
       this.standing.set(ticket.id, kept);
@@ -39,10 +46,15 @@ export class KeptPlaces {
     return ticket.id;
   }
 
-  /** The place that a tenant's own ticket kept, taken up again; null for any other. */
+  /**
+   * The place that a tenant's own ticket kept, taken up again; null for any other. Its tenant's turns are remembered until the
+   * request has left the queue, or was let in without standing in it.
+   */
   redeem(id: string, tenant: string, bytes: number): Kept | null {
     const ticket = this.tickets.redeem(id, tenant, bytes);
-    return ticket && { ...ticket, overtaken: this.drop(id)?.overtaken ?? { bytes: 0 } };
+    if (!ticket) return null;
+    this.room.ticketBack(tenant);
+    return { ...ticket, overtaken: this.drop(id)?.overtaken ?? { bytes: 0 } };
   }
 
   /** What became of a place that was taken up again: who leaves before it is let in has kept it free for nothing. */

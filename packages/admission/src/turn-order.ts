@@ -20,6 +20,12 @@ export class TurnOrder {
     return place;
   }
 
+  /** What the tenant sends from now on comes after this place. */
+  remember(tenant: string, { turn, order }: InTurn): void {
+    const last = this.last.get(tenant);
+    if (!last || last.turn < turn) this.last.set(tenant, { turn, order: last?.order ?? order });
+  }
+
   /** A request of this turn was at the head of the queue and left it. */
   reached(turn: number): void {
     this.present = Math.max(this.present, turn);

@@ -17,6 +17,8 @@ export class WaitingRoom<R extends Place, T extends Place> {
   private readonly requests = new SizeClasses<R>();
   private readonly tickets = new TurnHeap<T>();
   private readonly lines = new TenantLines<R>();
+  /** Tickets that are out, by tenant, whether their room is kept or not. */
+  private readonly ticketsOut = new Map<string, number>();
 
   get size(): number {
     return this.requests.size;
@@ -34,7 +36,25 @@ export class WaitingRoom<R extends Place, T extends Place> {
 
   leave(request: R): void {
     this.requests.remove(request);
-    if (!this.lines.remove(request)) this.turns.forget(request.tenant);
+    this.lines.remove(request);
+    this.forgetIdle(request.tenant);
+  }
+
+  /** A ticket keeps its turn: whatever the tenant sends later stands behind it, also when nothing else of it waits. */
+  ticketOut({ tenant, turn, order }: Place): void {
+    this.ticketsOut.set(tenant, (this.ticketsOut.get(tenant) ?? 0) + 1);
+    this.turns.remember(tenant, { turn, order });
+  }
+
+  ticketBack(tenant: string): void {
+    const left = (this.ticketsOut.get(tenant) ?? 0) - 1;
+    if (left > 0) this.ticketsOut.set(tenant, left);
+    else this.ticketsOut.delete(tenant);
+  }
+
+  /** Forgets the turns of a tenant of which nothing waits and no ticket is out. */
+  forgetIdle(tenant: string): void {
+    if (this.lines.lengthOf(tenant) === 0 && !this.ticketsOut.has(tenant)) this.turns.forget(tenant);
   }
 
   keep(ticket: T): void {
@@ -51,6 +71,11 @@ export class WaitingRoom<R extends Place, T extends Place> {
     const ticket = this.tickets.peek();
     if (ticket && (!request || isBefore(ticket, request))) return { ticket };
     return request ? { request } : null;
+  }
+
+  /** The request whose turn comes first, whatever tickets stand before it. */
+  firstRequest(): R | undefined {
+    return this.requests.first();
   }
 
   /** The head was let in. */

@@ -1,5 +1,8 @@
 import { Tally } from "./load.mjs";
 
+/** After a failure, so that one that repeats does not fill the run. */
+const PAUSE_MS = 1_000;
+
 /**
  * Two long requests where the budget holds one, beside short ones that come all the time. A long one that is refused comes back
  * with its ticket when the refusal said, as a client would.
@@ -7,7 +10,7 @@ import { Tally } from "./load.mjs";
 export async function shortBudget(door, { model, prompts, golden, maxTokens, long, seconds, shorts }) {
   const until = performance.now() + 1000 * seconds;
   const tally = new Tally(golden);
-  const longs = { completed: 0, refusals: [], kept: 0, broken: 0 };
+  const longs = { completed: 0, refusals: [], kept: 0, broken: 0, failed: 0, whys: new Map() };
   let next = 0;
   const short = async () => {
     while (performance.now() < until) {
@@ -26,8 +29,14 @@ export async function shortBudget(door, { model, prompts, golden, maxTokens, lon
         ticket = null;
         continue;
       }
-      if (answer.kind !== "refused" || answer.helm === null)
-        throw new Error(`a long request: ${answer.why ?? answer.code}`);
+      if (answer.kind !== "refused" || answer.helm === null) {
+        const why = answer.why ?? answer.code;
+        longs.failed += 1;
+        longs.whys.set(why, (longs.whys.get(why) ?? 0) + 1);
+        ticket = null;
+        await new Promise((done) => setTimeout(done, PAUSE_MS));
+        continue;
+      }
       // Promised with a ticket, and refused all the same.
       if (ticket) longs.broken += 1;
       longs.refusals.push(answer.helm);
@@ -36,5 +45,9 @@ export async function shortBudget(door, { model, prompts, golden, maxTokens, lon
     }
   };
   await Promise.all([...Array.from({ length: shorts }, short), large(), large()]);
-  return { shorts: { ...tally.counts, rate: tally.counts.correct / seconds }, longs, seconds };
+  return {
+    shorts: { ...tally.counts, whys: tally.whys, rate: tally.counts.correct / seconds },
+    longs,
+    seconds,
+  };
 }

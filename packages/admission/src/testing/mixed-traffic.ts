@@ -5,7 +5,8 @@ import { VirtualClock } from "./virtual-clock";
 export interface Mixed {
   capacity: number;
   short: { bytes: number; ms: number; clients: number };
-  long: { bytes: number; ms: number; clients: number };
+  /** `readMs`: so long its prompt is read, and short ones under way get no further. */
+  long: { bytes: number; ms: number; readMs: number; clients: number };
   deadlineMs: number;
   forMs: number;
 }
@@ -30,7 +31,7 @@ export async function runMixed({ capacity, short, long, deadlineMs, forMs }: Mix
     longs: { served: 0, refused: 0, broken: 0 },
     idleMoments: 0,
   };
-  let [over, waitingShorts, shortsHeld] = [false, 0, 0];
+  let [over, waitingShorts, shortsHeld, readUntil] = [false, 0, 0, 0];
 
   const ask = (bytes: number, ticket: string | null) =>
     gate.admit({ tenant: "a", bytes, deadlineMs, ticket } satisfies AdmissionAsk);
@@ -46,6 +47,7 @@ export async function runMixed({ capacity, short, long, deadlineMs, forMs }: Mix
       result.shorts.longestWaitMs = Math.max(result.shorts.longestWaitMs, admission.waited_ms);
       shortsHeld += short.bytes;
       await sleep(short.ms);
+      if (readUntil > clock.now()) await sleep(readUntil - clock.now());
       shortsHeld -= short.bytes;
       admission.reservation.release();
       result.shorts.served += 1;
@@ -55,6 +57,7 @@ export async function runMixed({ capacity, short, long, deadlineMs, forMs }: Mix
     for (let ticket: string | null = null; !over || ticket !== null; ) {
       const admission = await ask(long.bytes, ticket);
       if (admission.outcome === "admitted") {
+        readUntil = clock.now() + long.readMs;
         await sleep(long.ms);
         admission.reservation.release();
         result.longs.served += 1;
@@ -73,9 +76,9 @@ export async function runMixed({ capacity, short, long, deadlineMs, forMs }: Mix
   ];
   for (let ms = 0; ms < forMs; ms += TICK_MS) {
     await settle();
-    // Beside one large one, running or about to, this much is the small ones' to fill.
+    // Beside one large one, running or about to, this much is the small ones' to fill; what a ticket keeps free is nobody's.
     const left = Math.min(gate.available, capacity - long.bytes - shortsHeld);
-    if (gate.waiting > 0 && waitingShorts > 0 && left >= short.bytes) result.idleMoments += 1;
+    if (waitingShorts > 0 && left >= short.bytes && gate.placesHeldBy("a") === 0) result.idleMoments += 1;
     clock.pass(TICK_MS);
   }
   over = true;
