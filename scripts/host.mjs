@@ -38,7 +38,14 @@ await main(async () => {
   });
   const child = spawn(process.execPath, program.args, {
     cwd: program.cwd,
-    env: { ...process.env, NODE_ENV: "production", ...program.env, HELM_PARENT_PID: String(process.pid) },
+    env: {
+      // The devices are this machine's, whoever uses them: one folder of leases with the Helm of this checkout.
+      HELM_LEASE_DIR: join(STATE, "leases"),
+      ...process.env,
+      NODE_ENV: "production",
+      ...program.env,
+      HELM_PARENT_PID: String(process.pid),
+    },
     stdio: "inherit",
   });
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => child.kill("SIGTERM"));
