@@ -13,6 +13,7 @@ import { MemoryWatch } from "./engine/memory-watch";
 import { runModelCanary } from "./engine/model-canary";
 import { ParkableEngine } from "./engine/parkable-engine";
 import { processBytes } from "./engine/process-bytes";
+import { promisedBeside } from "./engine/promised-beside";
 import type { ServingEngine } from "./engine/serving-engine";
 import { isLoopback, type NodeConfig } from "./environment";
 import { Salts } from "./escalation/salts";
@@ -158,6 +159,7 @@ export class Node {
 
   private makeEngine(socketPath: string): EngineSupervisor {
     const { config, hardware, python, log } = this.parts;
+    const lease = { directory: config.leaseDir, device: hardware.leaseName };
     return new EngineSupervisor(
       {
         python: python.python,
@@ -169,7 +171,8 @@ export class Node {
         budgets: config.engineBudgets,
         maxWaiting: MOST_WAITING,
         startMs: config.engineStartMs,
-        lease: { directory: config.leaseDir, device: hardware.leaseName },
+        lease,
+        promisedBeside: () => promisedBeside(python, lease, hardware.guardName, log),
         ...(hardware.device === "cpu"
           ? {}
           : { measureProcess: (pid) => processBytes(python, hardware.guardName, pid, log) }),

@@ -44,10 +44,7 @@ export function judgeDevice(
   budget: ComputeBudget,
 ): DeviceWord {
   const held = engines.map((engine) => heldBy(engine, device));
-  const promised = engines.reduce(
-    (sum, { budget_bytes }, i) => sum + Math.max(0, budget_bytes - (held[i] ?? 0)),
-    0,
-  );
+  const promised = promisedTo(engines, device);
   const numbers = {
     free_bytes: device.memory?.free_bytes ?? null,
     promised_bytes: promised,
@@ -85,6 +82,15 @@ export function judgeDevice(
   function busyWith(): string {
     return `${device.name} is ${device.utilisation} % busy with our own engines, and a calibration may start beside them at ${budget.mostUtilisation} % or less. Drain the node for the run, or wait.`;
   }
+}
+
+/** Bytes that engines may still come to take: free to the driver or the system, and spoken for. */
+export function promisedTo(engines: readonly OwnEngine[], device: DeviceTelemetry | null): number {
+  const open = engines.map((engine) => {
+    const held = device ? heldBy(engine, device) : engine.footprint_bytes;
+    return Math.max(0, engine.budget_bytes - held);
+  });
+  return open.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** What of a process group the telemetry counts now; what was measured after its load where it does not. */

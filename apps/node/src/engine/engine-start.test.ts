@@ -8,6 +8,7 @@ import pino from "pino";
 import { expect, it, onTestFinished } from "vitest";
 import { type EngineDouble, engineDouble } from "../testing/engine-double";
 import { type EngineSettings, EngineSupervisor } from "./engine-supervisor";
+import { promisedBeside } from "./promised-beside";
 import type { ServingEngine } from "./serving-engine";
 
 const within = { timeout: 20_000 };
@@ -69,6 +70,22 @@ it("registers what the engine measured after its first answer, and what its budg
   await supervisor.stop();
   expect(await use()).toMatchObject({ exclusive: { purpose: "calibration" }, engines: [] });
   if (calibration.ok) await calibration.lease.release();
+});
+
+it("tells an engine what those beside it were promised and have not taken yet", async () => {
+  const { supervise, use, place } = await host();
+  const first = await supervise("a", { resident: [100, 500] });
+  await expect.poll(() => first.seen.engine, within).not.toBeNull();
+  const [beside] = (await use()).engines;
+  const python = { python: "/nowhere", source: "" };
+  // No guard can be asked here: what the engine held after its load stands.
+  const promisedTo = () => promisedBeside(python, place, "cpu", pino({ level: "silent" }));
+  expect(await promisedTo()).toBe(700);
+  const second = await supervise("b", {}, { promisedBeside: promisedTo });
+  await expect.poll(() => second.seen.engine, within).not.toBeNull();
+  const told = await readFile(`/proc/${second.supervisor.pid}/cmdline`, "utf8");
+  expect(told.split("\0").join(" ")).toContain("--promised-bytes 700");
+  expect(beside?.pid).toBe(first.supervisor.pid);
 });
 
 it("lets the next one start when one hangs, and says how the one that hung ended", async () => {

@@ -30,6 +30,8 @@ export interface EngineSettings {
   startMs: number;
   /** Where engines of this device start one after another. */
   lease: LeasePlace;
+  /** Bytes of the device that engines beside this one were promised and have not taken yet. */
+  promisedBeside?: () => Promise<number>;
   /** Bytes that the device's driver counts for a process; null where it does not say. */
   measureProcess?: (pid: number) => Promise<number | null>;
 }
@@ -164,6 +166,7 @@ export class EngineSupervisor {
   private async spawn(): Promise<GroupedChild> {
     const { settings } = this;
     const models = settings.models.flatMap(({ name, folder }) => ["--model", `${name}=${folder}`]);
+    const promised = Math.ceil((await settings.promisedBeside?.()) ?? 0);
     const child = await spawnGroup(
       settings.python,
       [
@@ -177,6 +180,7 @@ export class EngineSupervisor {
         "--device",
         settings.device,
         ...budgetOptions(settings.budgets),
+        ...(promised > 0 ? ["--promised-bytes", String(promised)] : []),
         "--exit-with-parent",
       ],
       { env: settings.environment },

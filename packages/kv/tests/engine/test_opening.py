@@ -78,6 +78,19 @@ def test_the_second_model_gets_what_the_first_left(
     assert models["target"]["kv_pool_bytes"] < alike
 
 
+def test_what_engines_beside_were_promised_is_kept_out(opened: Callable[..., Engine]) -> None:
+    def pools(*options: str, free: int) -> list[int]:
+        models = report_memory(opened(*options, free=lambda: RESERVE_BYTES + free))["models"]
+        return [model["kv_pool_bytes"] for model in models.values()]
+
+    assert pools("--promised-bytes", str(300 * MIB), free=900 * MIB) == pools(free=600 * MIB)
+    # Staging and the two tiers of mappers take one byte each where nothing is left.
+    with pytest.raises(MemoryShortError, match="629,145,603 are promised to others"):
+        opened("--promised-bytes", str(600 * MIB), "--kv-budget-bytes", "1000000", free=lambda: RESERVE_BYTES)
+    with pytest.raises(UsageError):
+        opened("--promised-bytes", "-1", free=lambda: 0)
+
+
 def test_a_second_model_that_does_not_fit_is_refused_before_the_first_is_loaded(
     opened: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def open_engine(options: EngineOptions, device: torch.device, deliver: Callable[
             words = f"--kv-budget-bytes gives {model.name} {cache:,} bytes; the least is {least:,}"
             raise UsageError("USAGE", words)
     book = MemoryBook(device)
+    book.device.promise("engines beside this one", options.promised)
     shared = _promise_shared(book, options.budgets, planned)
     _require_all(book, planned, given)
     models: dict[str, ServedModel] = {}

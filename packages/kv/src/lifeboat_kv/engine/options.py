@@ -47,6 +47,8 @@ class EngineOptions:
     log_level: str
     limits: EngineLimits
     budgets: GivenBudgets
+    # Of the device's memory, to engines beside this one.
+    promised: int = 0
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,6 +83,7 @@ def parse_options(argv: Sequence[str]) -> EngineOptions:
             mappers=given.mapper_budget,
             mappers_host=given.mapper_host_budget,
         ),
+        promised=given.promised,
     )
 
 
@@ -134,4 +137,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     for part in ("staging", "mapper", "mapper-host"):
         parser.add_argument(f"--{part}-budget-bytes", dest=f"{part.replace('-', '_')}_budget", type=_budget)
+    parser.add_argument(
+        "--promised-bytes",
+        dest="promised",
+        type=_budget,
+        default=0,
+        help="free memory of the device that engines beside this one may still come to take",
+    )
     return parser
