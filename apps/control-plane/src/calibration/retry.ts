@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { writeAudit } from "../audit/write-audit";
 import type { Call } from "../context";
 import { databaseNow } from "../database-clock";
+import { requireServed } from "../park/drain-reach";
 import { type CalibrationIdInput, lockCalibration } from "./cancel";
 import { requireNoOpenRun } from "./start";
 import { nextState } from "./states";
@@ -12,6 +13,7 @@ export async function retryCalibration({ ctx, input }: Call<z.infer<typeof Calib
   const before = await lockCalibration(ctx, input.id);
   const state = nextState(before.state, "retry");
   await requireNoOpenRun(ctx, before.pairId);
+  await requireServed(ctx, before);
   const pair = await ctx.db.pair.findUniqueOrThrow({
     where: { id: before.pairId },
     select: { source: { select: { name: true } }, target: { select: { name: true } } },

@@ -41,8 +41,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
     });
   }
   await requireNoOpenRun(ctx, pair.id);
-  if (input.room === "drain" && !input.acceptNoServing)
-    await requireServed(ctx, { pairId: pair.id, device: input.device });
+  await requireServed(ctx, { ...input, pairId: pair.id });
   const waitingReason = await reasonToStartWaiting(ctx, {
     device: input.device,
     room: input.room,
@@ -57,6 +56,7 @@ export async function startCalibration({ ctx, input }: Call<z.infer<typeof Start
       k: input.k,
       device: input.device,
       room: input.room,
+      acceptNoServing: input.room === "drain" && input.acceptNoServing,
       options: input.options,
       startedBy: actorName(ctx.actor),
       waitingReason,

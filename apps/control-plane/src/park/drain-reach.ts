@@ -1,4 +1,4 @@
-import { HelmError, NodeReadiness, ServingState } from "@helm/contracts";
+import { type CalibrationRoom, HelmError, NodeReadiness, ServingState } from "@helm/contracts";
 import { z } from "zod";
 import { offersDevice } from "../calibration/worker-offers";
 import type { Call, Context } from "../context";
@@ -67,15 +67,21 @@ export async function readDrainReach({ ctx, input }: Call<z.infer<typeof DrainRe
   };
 }
 
+interface WantedRun extends z.infer<typeof DrainReachInput> {
+  room: CalibrationRoom;
+  acceptNoServing: boolean;
+}
+
 /** Refuses a run that drains where that would leave a route unserved and nobody said that this is meant. */
-export async function requireServed(ctx: Context, input: z.infer<typeof DrainReachInput>): Promise<void> {
-  const { workers } = await readDrainReach({ ctx, input });
+export async function requireServed(ctx: Context, run: WantedRun): Promise<void> {
+  if (run.room !== "drain" || run.acceptNoServing) return;
+  const { workers } = await readDrainReach({ ctx, input: run });
   const routes = [...new Set(workers.flatMap(({ unserved }) => unserved))];
   if (routes.length === 0) return;
   const names = [...new Set(workers.flatMap(({ nodes }) => nodes.map(({ name }) => name)))];
   throw new HelmError(
     "NONE_WOULD_SERVE",
-    `Draining ${names.join(" and ")} would leave ${routes.join(" and ")} without a node that serves: its clients get 503 no_capacity until the run has ended. Confirm that (--accept-no-serving), or calibrate beside the engines.`,
+    `Draining ${names.join(" and ")} would leave ${routes.join(" and ")} without a node that serves: its clients get 503 no_capacity until the run has ended. Start it anew with that confirmed (--accept-no-serving), or calibrate beside the engines.`,
     { routes, nodes: names },
   );
 }

@@ -281,6 +281,17 @@ describe("an operator", () => {
     });
     const { id } = await operator().calibration.start({ ...asked, acceptNoServing: true });
     await operator().calibration.cancel({ id });
+    // What was meant once is meant by a retry, too.
+    await operator().calibration.retry({ id });
+    await operator().calibration.cancel({ id });
+    elsewhere.socket.connect();
+    await until(reach, ({ workers }) => workers[0]?.unserved.length === 0);
+    const second = await operator().calibration.start(asked);
+    await operator().calibration.cancel({ id: second.id });
+    elsewhere.socket.disconnect();
+    await until(reach, ({ workers }) => workers[0]?.unserved.includes("tested") === true);
+    const retried = operator().calibration.retry({ id: second.id });
+    expect(await retried.catch((error) => error.cause)).toMatchObject({ code: "NONE_WOULD_SERVE" });
     elsewhere.socket.connect();
     await until(reach, ({ workers }) => workers[0]?.unserved.length === 0);
   });
