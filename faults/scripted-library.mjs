@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { facts, runEvents } from "../apps/control-plane/src/testing/worker";
 
 /**
- * A double of the Python library: an executable that answers `doctor`, `inspect` and `guard` (a host with memory to spare), and whose `calibrate` says the events of
- * a run that clears the gate within `jobMs`, writes a mapper of its own, and notes its begin and end in a ledger.
+ * A double of the Python library: an executable that answers `doctor`, `inspect` and `guard` (a host with memory to spare),
+ * and whose `calibrate` says the events of a run that clears the gate within `jobMs`, writes a mapper of its own, and notes
+ * its begin and end in a ledger.
  */
 export class ScriptedLibrary {
   constructor(folder, { names, jobMs }) {

@@ -124,7 +124,7 @@ export class EngineSupervisor {
       this.log.info({ engine: engine.name, models: [...engine.models.keys()] }, "the engine serves");
       this.onChange(engine);
       await this.watch(client, this.child);
-      this.tell("The last engine ended; it is started again.");
+      if (!this.stopping.signal.aborted) this.tell("The last engine ended; it is started again.");
     } finally {
       const served = this.serving !== null;
       this.serving = null;
