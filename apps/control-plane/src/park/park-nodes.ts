@@ -12,7 +12,7 @@ interface Run {
 export async function parkNodes(ctx: Context, run: Run, machine: string): Promise<void> {
   const nodes = await ctx.db.$queryRaw<{ id: string }[]>`
     SELECT "id" FROM "host" WHERE "kind" = 'node' AND "machine" = ${machine} AND "revoked_at" IS NULL
-    ORDER BY "id" FOR UPDATE`;
+    ORDER BY "id" FOR NO KEY UPDATE`;
   for (const { id } of nodes) {
     const node = await tellAgain(ctx, id);
     const key = { nodeId: id, calibrationId: run.id };
@@ -36,7 +36,7 @@ export async function parkNodes(ctx: Context, run: Run, machine: string): Promis
 export async function unparkNodes(ctx: Context, run: Run): Promise<void> {
   const nodes = await ctx.db.$queryRaw<{ id: string }[]>`
     SELECT "id" FROM "host" WHERE "id" IN (SELECT "node_id" FROM "node_park" WHERE "calibration_id" = ${run.id}::uuid)
-    ORDER BY "id" FOR UPDATE`;
+    ORDER BY "id" FOR NO KEY UPDATE`;
   for (const { id } of nodes) {
     const { count } = await ctx.db.nodePark.deleteMany({ where: { nodeId: id, calibrationId: run.id } });
     if (count === 0) continue;
