@@ -36,7 +36,7 @@ function BudgetTable({ memory }: { memory: EngineMemoryReport }) {
           <Th>Budget</Th>
           <Th>Promised</Th>
           <Th>Used</Th>
-          <Th>In memory</Th>
+          <Th>Measured</Th>
           <Th>Of the budget</Th>
         </>
       }
@@ -56,7 +56,7 @@ function BudgetTable({ memory }: { memory: EngineMemoryReport }) {
           <Td label="Used" className="tabular-nums">
             {used === null ? <NotReported /> : bytes(used)}
           </Td>
-          <Td label="In memory" className="tabular-nums">
+          <Td label="Measured" className="tabular-nums">
             {measured === null ? <NotReported /> : bytes(measured)}
           </Td>
           <Td label="Of the budget">
@@ -64,7 +64,7 @@ function BudgetTable({ memory }: { memory: EngineMemoryReport }) {
               <span className="block min-w-40 space-y-1">
                 <Share what={what} kind="promised" part={promised} budget={budget} />
                 <Share what={what} kind="used" part={used} budget={budget} />
-                <Share what={what} kind="in memory" part={measured} budget={budget} />
+                <Share what={what} kind="measured" part={measured} budget={budget} />
               </span>
             ) : null}
           </Td>

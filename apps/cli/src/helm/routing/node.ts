@@ -58,7 +58,7 @@ export async function showNode({ config, screen }: Context, name: string): Promi
       ]),
     ),
     "",
-    ...table(["memory", "budget", "promised", "used", "in memory"], memoryRows(node), [1, 2, 3, 4]),
+    ...table(["memory", "budget", "promised", "used", "measured"], memoryRows(node), [1, 2, 3, 4]),
     ...residentLines(node),
     "",
     ...table(
