@@ -1,18 +1,10 @@
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { FallbackReason, type PairReadiness, type RoutingSnapshot, type SnapshotPair } from "@helm/contracts";
-import {
-  ArtifactMismatch,
-  DiskFull,
-  downloadArtifact,
-  type HostClient,
-  HostRequestError,
-  type Logger,
-} from "@helm/host";
+import { ArtifactMismatch, DiskFull, type HostClient, HostRequestError, type Logger } from "@helm/host";
 import { isEngineError } from "../engine/engine-error";
 import type { ServingEngine } from "../engine/serving-engine";
 import { runTransferCanary } from "./canary";
+import { MapperShelf } from "./mapper-shelf";
 import { pairsToReady } from "./way-down";
 
 export interface PairRoomSettings {
@@ -46,12 +38,15 @@ export class PairRoom {
   private turn: Promise<void> = Promise.resolve();
   private engineNumber = 0;
   private engine: ServingEngine | null = null;
+  private readonly shelf: MapperShelf;
 
   constructor(
     private readonly settings: PairRoomSettings,
     private readonly log: Logger,
     private readonly onChange: () => void,
-  ) {}
+  ) {
+    this.shelf = new MapperShelf(settings.mapperDir, settings.artifacts);
+  }
 
   list(): PairReadiness[] {
     return [...this.places.values()].map((place) => place.readiness);
@@ -72,8 +67,10 @@ export class PairRoom {
       place.work.abort();
       this.places.delete(id);
     }
+    // Before anything is fetched for it: what is wanted now is not removed for what was not wanted before.
+    if (snapshot) this.shelf.want(mappersHere(snapshot, this.settings));
     for (const pair of pairs) this.arrange(pair, engine);
-    if (snapshot) void this.prune(snapshot);
+    if (snapshot) this.tidy();
     this.onChange();
   }
 
@@ -130,6 +127,8 @@ export class PairRoom {
     const { signal } = work;
     try {
       await this.fetch(pair, signal);
+      // It came for somebody who has left.
+      if (signal.aborted) this.tidy();
       return await this.inTurn(signal, () => this.canary(pair, engine, place, signal));
     } catch (error) {
       if (signal.aborted) return null;
@@ -173,13 +172,7 @@ export class PairRoom {
     let again = true;
     for (let wait = FIRST_RETRY_MS; ; wait = Math.min(LONGEST_RETRY_MS, wait * 2)) {
       try {
-        await downloadArtifact(this.settings.artifacts, {
-          urlPath: `/api/node/artifacts/${sha256}`,
-          sha256,
-          directory: this.settings.mapperDir,
-          expectedBytes: pair.mapper_bytes ?? 0,
-        });
-        return;
+        return await this.shelf.fetch(sha256, pair.mapper_bytes ?? 0);
       } catch (error) {
         if (error instanceof ArtifactMismatch && again) {
           again = false;
@@ -212,16 +205,22 @@ export class PairRoom {
     this.onChange();
   }
 
-  /** Mappers that no pair of the snapshot asks for here any more leave memory and disk. */
-  private async prune(snapshot: RoutingSnapshot): Promise<void> {
-    const here = snapshot.pairs.filter((pair) => isPlaced(pair, this.settings));
-    const kept = new Set(here.map((pair) => pair.mapper_sha256));
-    const names = await readdir(this.settings.mapperDir).catch(() => []);
-    for (const name of names.filter((entry) => /^[0-9a-f]{64}$/.test(entry) && !kept.has(entry))) {
-      await this.engine?.client.dropMapper(name).catch(() => {});
-      await rm(join(this.settings.mapperDir, name), { recursive: true, force: true });
-    }
+  /** Not while a canary runs: a mapper that is being loaded would be dropped first, and stay in the engine for ever. */
+  private tidy(): void {
+    const drop = async (sha256: string) => this.engine?.client.dropMapper(sha256);
+    this.turn = this.turn
+      .then(() => this.shelf.tidy(drop))
+      .catch((error: unknown) =>
+        this.log.warn({ err: error }, "mappers that nobody uses could not be removed"),
+      );
   }
+}
+
+/** Mappers that a pair of the snapshot asks for on this node. */
+function mappersHere(snapshot: RoutingSnapshot, here: Here): ReadonlySet<string> {
+  return new Set(
+    snapshot.pairs.filter((pair) => isPlaced(pair, here)).flatMap((pair) => pair.mapper_sha256 ?? []),
+  );
 }
 
 /** The prompt lengths that both models have the context for; at least one is tried. */
