@@ -100,7 +100,8 @@ function overheadPart(found) {
   return [
     "## What the gateway adds",
     "",
-    `One chat request at a time for a named model (pilot, 1 answer token, prefix in the engine's cache), ${found.rounds} rounds through each door. The`,
+    `One chat request at a time for a named model (pilot, 1 answer token, prefix in the engine's cache), ${found.rounds} rounds through each door, after`,
+    `${found.warmUp.toLocaleString("en")} requests through gateway and proxy that are not counted: Node compiles what it runs as it runs, and both take half as long again before. The`,
     "*bare proxy* copies bytes and reads nothing: the least that a second hop in Node costs on this machine. LiteLLM reaches the engine through",
     `a TCP pipe, and what it adds is counted from that pipe. LiteLLM ${LITELLM}, one worker, a key to check, no database.`,
     "",

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash as digestOf, timingSafeEqual } from "node:crypto";
 import type { AccessList } from "@helm/contracts";
 
 export type Tenant = AccessList["tenants"][number];
@@ -29,7 +29,7 @@ export class AccessIndex {
    * constant time, and an unknown prefix costs one comparison too.
    */
   keyOf(presented: string, now: Date): { tenant: Tenant; prefix: string } | null {
-    const hash = createHash("sha256").update(presented).digest();
+    const hash = digestOf("sha256", presented, "buffer");
     let match: AccessList["keys"][number] | null = null;
     for (const entry of this.byPrefix.get(keyPrefix(presented)) ?? [decoy]) {
       if (entry.hash.length === hash.length && timingSafeEqual(entry.hash, hash)) match = entry.key;
