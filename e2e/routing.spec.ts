@@ -84,7 +84,7 @@ test("a calibration that drains says what it reaches, parks the node, and a canc
   await page.getByRole("button", { name: /^Calibrate again/ }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("After a drain").check();
-  await expect(dialog.getByText(/ drains /)).toBeVisible();
+  await expect(dialog.getByText(/ drains the node /)).toBeVisible();
   await expect(dialog.getByText(/^No other node serves/)).toBeVisible();
   await dialog.getByLabel("That is meant").check();
   await dialog.getByRole("button", { name: "Start the calibration" }).click();

@@ -3,6 +3,8 @@ import type { CalibrationEvent } from "@helm/contracts";
 import type { Heartbeat } from "./heartbeat";
 
 const ASK_EVERY_MS = 1_000;
+/** A count that falls with every second is no line each. */
+const SAY_EVERY_MS = 5_000;
 
 /**
  * Waits until the control plane names nothing any more that the job has to wait for, and tells the run's log of it. A control
@@ -17,8 +19,14 @@ export async function waitForRoom(
   const since = performance.now();
   const say = (message: string) =>
     emit({ v: 1, at: new Date().toISOString(), type: "log", level: "info", message });
-  say(heart.waitsFor);
+  let told = "";
+  let toldAt = Number.NEGATIVE_INFINITY;
   while (heart.waitsFor !== null && !ended()) {
+    if (heart.waitsFor !== told && performance.now() - toldAt >= SAY_EVERY_MS) {
+      told = heart.waitsFor;
+      toldAt = performance.now();
+      say(told);
+    }
     heart.now();
     await pause(ASK_EVERY_MS);
   }

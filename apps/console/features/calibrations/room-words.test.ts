@@ -13,7 +13,7 @@ describe("what a drain reaches", () => {
   it("names the nodes of each worker's machine, and what runs there", () => {
     const workers = [worker("w1", [node("n1", 3), node("n2")], ["helm-auto"]), worker("w2", [])];
     expect(reachWords({ workers })).toBe(
-      "w1 drains n1 (3 running), n2. w2: no connected node is on its machine, so nothing is drained.",
+      "Worker w1 drains the nodes n1 (3 running), n2. Worker w2: no connected node is on its machine, so nothing is drained.",
     );
     expect(unservedRoutes({ workers: [...workers, ...workers] })).toEqual(["helm-auto"]);
   });

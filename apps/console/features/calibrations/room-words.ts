@@ -27,9 +27,10 @@ export function reachWords({ workers }: Reach): string {
 }
 
 function oneWorker({ name, nodes }: Reach["workers"][number]): string {
-  if (nodes.length === 0) return `${name}: no connected node is on its machine, so nothing is drained.`;
+  if (nodes.length === 0)
+    return `Worker ${name}: no connected node is on its machine, so nothing is drained.`;
   const said = nodes.map(({ name: node, running }) => (running > 0 ? `${node} (${running} running)` : node));
-  return `${name} drains ${said.join(", ")}.`;
+  return `Worker ${name} drains the ${said.length === 1 ? "node" : "nodes"} ${said.join(", ")}.`;
 }
 
 /** Routes that one of the workers' drains would leave without a node. */

@@ -37,6 +37,8 @@ export function ServingBadge({ node }: { node: Node }) {
 
 export function HealthBadge({ node: { readiness } }: { node: Node }) {
   if (!readiness) return <Badge shape="dashed">Not reported yet</Badge>;
+  // Parked it is meant to have none.
+  if (readiness.serving?.state === "PARKED") return <Badge shape="slash">Engine stopped</Badge>;
   return readiness.engine.healthy ? (
     <Badge tone="good" shape="check">
       Engine healthy

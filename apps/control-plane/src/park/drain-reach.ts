@@ -24,7 +24,7 @@ export const DrainReach = z.object({
           running: z.number().int(),
         }),
       ),
-      /** Routes that a node serves now and none would serve meanwhile. */
+      /** Routes that a node serves, or would but for a moment, and none would serve meanwhile. */
       unserved: z.array(z.string()),
     }),
   ),
@@ -56,7 +56,7 @@ export async function readDrainReach({ ctx, input }: Call<z.infer<typeof DrainRe
     workers: workers.map(({ name, machine }) => {
       const there = nodes.filter((node) => machine !== null && node.machine === machine);
       const left = nodes.filter((node) => !there.includes(node));
-      const unserved = routes.filter(({ target }) => serves(nodes, target) && !serves(left, target));
+      const unserved = routes.filter(({ target }) => maybeServed(nodes, target) && !serves(left, target));
       return {
         name,
         machineKnown: machine !== null,
@@ -95,10 +95,16 @@ function nodeOf(host: Host & { nodeState: { readiness: unknown } | null }) {
     id: host.id,
     name: host.name,
     machine: host.machine,
+    drained: host.drain,
     state: readiness?.serving?.state ?? null,
     running: readiness?.serving?.running ?? 0,
     models: (readiness?.engine.models ?? []).map(({ id }) => id),
   };
+}
+
+/** Served now, or as soon as a node that was not drained has its engine back, which may be the next moment. */
+function maybeServed(nodes: Node[], target: string): boolean {
+  return nodes.some(({ drained, models }) => !drained && (models.length === 0 || models.includes(target)));
 }
 
 /** The target answers whatever becomes of the pilot, so it is the one that must be there. */

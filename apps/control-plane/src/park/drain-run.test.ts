@@ -280,7 +280,13 @@ describe("an operator", () => {
       details: { routes: expect.arrayContaining(["tested"]), nodes: ["here"] },
     });
     const { id } = await operator().calibration.start({ ...asked, acceptNoServing: true });
-    await operator().calibration.cancel({ id });
+    // Of a node that is parked just now nobody may say that it served nothing before.
+    const job = (await claim()).json;
+    expect(job.id).toBe(id);
+    await until(reach, ({ workers }) => workers[0]?.nodes[0]?.state === "PARKED");
+    expect((await reach()).workers[0]?.unserved).toContain("tested");
+    await worker.finish(id, { attempt: job.attempt, outcome: "cancelled" });
+    await served();
     // What was meant once is meant by a retry, too.
     await operator().calibration.retry({ id });
     await operator().calibration.cancel({ id });

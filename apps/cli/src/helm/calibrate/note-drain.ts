@@ -24,6 +24,6 @@ export function drainLines({ workers }: Reach): string[] {
       return `Worker ${name} does not say which machine it is on and is given no run that drains.`;
     if (nodes.length === 0) return `Worker ${name} drains nothing: no connected node is on its machine.`;
     const said = nodes.map(({ name: node, running }) => `${node} (${running} running)`);
-    return `Worker ${name} drains ${said.join(", ")}.`;
+    return `Worker ${name} drains the ${said.length === 1 ? "node" : "nodes"} ${said.join(", ")}.`;
   });
 }

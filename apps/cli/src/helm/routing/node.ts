@@ -81,10 +81,7 @@ function nodeFacts(node: Node): string[][] {
       "connection",
       node.connected ? "connected" : `away, last seen ${node.lastSeenAt?.toISOString() ?? "never"}`,
     ],
-    [
-      "engine",
-      `${readiness?.engine.name ?? node.engine ?? "?"}, ${readiness?.engine.healthy ? "healthy" : "not healthy"}`,
-    ],
+    ["engine", `${readiness?.engine.name ?? node.engine ?? "?"}, ${engineWord(readiness)}`],
     ...(readiness?.engine.why_not ? [["", readiness.engine.why_not]] : []),
     ["serving", servingWord(node)],
     ...node.orders.parkedFor.map((run) => ["parked for", `calibration ${run}`]),
@@ -96,6 +93,11 @@ function nodeFacts(node: Node): string[][] {
     ["version", node.version],
     ["gateway", node.url ?? "not reported"],
   ];
+}
+
+function engineWord(readiness: Node["readiness"]): string {
+  if (readiness?.serving?.state === "PARKED") return "stopped";
+  return readiness?.engine.healthy ? "healthy" : "not healthy";
 }
 
 function memoryRows(node: Node): string[][] {
