@@ -9,8 +9,8 @@ export interface EngineFootprint {
 type Share = { used_bytes: number; budget_bytes: number } | null | undefined;
 
 /**
- * From the engine's own measurement after its load. `deviceBytes` is what a GPU's driver counts for its process, contexts
- * included; without it the engine's own count stands. A budget that is not used yet is promised all the same.
+ * From the engine's own measurement after its load. `deviceBytes` is what a GPU's driver counts for its process, its
+ * contexts too; without it the engine's own count stands. A budget that is not used yet is promised all the same.
  */
 export function footprintOf(
   memory: EngineMemory,

@@ -1,7 +1,7 @@
 import { askGuard, type LeasePlace, type Logger, type PythonHome, readDeviceUse } from "@helm/host";
 import { promisedTo } from "@helm/pairing";
 
-/** Bytes of a device that its resident engines were promised and have not taken yet: free by measurement, and spoken for. */
+/** Bytes of a device that its resident engines were promised and have not taken yet. */
 export async function promisedBeside(
   python: PythonHome,
   place: LeasePlace,

@@ -132,9 +132,30 @@ def test_a_cpu_tells_main_memory_and_the_groups_that_were_named(monkeypatch) -> 
     assert resident_group(child.pid) is None
 
 
+VM_STAT = """Mach Virtual Memory Statistics: (page size of 16384 bytes)
+Pages free:                               10000.
+Pages active:                            400000.
+Pages inactive:                           20000.
+Pages speculative:                         3000.
+Pages throttled:                              0.
+Pages wired down:                        150000.
+Pages purgeable:                            500.
+"""
+
+
+@pytest.mark.parametrize(("told", "pages"), [(VM_STAT, 33_500), ("", None), ("vm_stat: no", None)])
+def test_macos_tells_its_free_pages_simulated(monkeypatch, tmp_path, told: str, pages: int | None) -> None:
+    (tmp_path / "told").write_text(told)
+    (tmp_path / "vm_stat").write_text(f'#!/bin/sh\ncat "{tmp_path}/told"\n')
+    (tmp_path / "vm_stat").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(free_memory.sys, "platform", "darwin")
+    assert free_memory._host_bytes() == (pages and pages * 16384)
+
+
 def test_a_system_that_does_not_tell_its_memory(monkeypatch) -> None:
-    monkeypatch.setattr(free_memory, "_meminfo", lambda _: None)
-    monkeypatch.setattr(free_memory, "_group_bytes", lambda: None)
+    for name in ("_host_bytes", "_group_bytes", "_process_bytes"):
+        monkeypatch.setattr(free_memory, name, lambda: None)
     told = device_use("cpu")
     assert told["memory"] is None and told["problems"]
 

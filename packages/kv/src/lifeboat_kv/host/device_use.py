@@ -36,7 +36,7 @@ def _host_use(own: Iterable[int]) -> dict[str, Any]:
     total, free = total_host_bytes(), free_host_bytes()
     memory, problems = None, []
     if total is None or free is None:
-        problems.append("this system does not say how much main memory is free (no /proc/meminfo)")
+        problems.append("this system does not say how much main memory is free (/proc/meminfo, vm_stat)")
     else:
         memory = {"total_bytes": total, "free_bytes": min(free, total), "used_bytes": max(0, total - free)}
     groups = [resident_group(pid) for pid in own]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
+# Pages that macOS gives out without writing anything back first.
+_AVAILABLE = ("free", "inactive", "speculative", "purgeable")
 
 
 def free_host_bytes() -> int | None:
@@ -16,20 +22,37 @@ def free_host_bytes() -> int | None:
 
 def total_host_bytes() -> int | None:
     """Memory of the host, or what the control group may take of it; None where unknown."""
-    found = [total for total in (_meminfo("MemTotal:"), _group_limit()) if total is not None]
+    found = [total for total in (_installed(), _group_limit()) if total is not None]
     return min(found, default=None)
 
 
+def _installed() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return None
+
+
 def _host_bytes() -> int | None:
-    return _meminfo("MemAvailable:")
-
-
-def _meminfo(name: str) -> int | None:
+    if sys.platform == "darwin":
+        return _mac_bytes()
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
-            return next(int(x.split()[1]) * 1024 for x in lines if x.startswith(name))
+            return next(int(x.split()[1]) * 1024 for x in lines if x.startswith("MemAvailable:"))
     except (OSError, ValueError, StopIteration):
         return None
+
+
+def _mac_bytes() -> int | None:
+    try:
+        told = subprocess.run(["vm_stat"], capture_output=True, text=True, timeout=10, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    size = re.search(r"page size of (\d+) bytes", told)
+    pages = [re.search(rf"^Pages {name}:\s+(\d+)\.", told, re.M) for name in _AVAILABLE]
+    if size is None or pages[0] is None:
+        return None
+    return int(size[1]) * sum(int(found[1]) for found in pages if found)
 
 
 def _group_limit() -> int | None:
