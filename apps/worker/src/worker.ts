@@ -156,6 +156,7 @@ async function takeLease({ config, hardware }: WorkerOptions): Promise<DeviceLea
     directory: config.leaseDir,
     device: hardware.leaseName,
     purpose: "calibration",
+    budgetBytes: config.budget.neededBytes,
   });
   if (taken.ok) return taken.lease;
   const { pid, purpose, since } = taken.holder;

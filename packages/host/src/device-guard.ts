@@ -1,6 +1,6 @@
 import type { DeviceTelemetry } from "@helm/contracts";
 import { type ComputeBudget, type DeviceWord, judgeDevice } from "@helm/pairing";
-import { readDeviceUse } from "./lease-file";
+import { ownUsers, readDeviceUse } from "./lease-file";
 import type { PythonHome } from "./python";
 import { askGuard } from "./python-verbs";
 
@@ -20,10 +20,11 @@ export class DeviceGuard {
   /** Never throws: a device that cannot be looked at is not free, with the reason. */
   async look(): Promise<DeviceWord> {
     const { leaseDir, leaseName, budget } = this.settings;
-    const { engines, starting } = await readDeviceUse({ directory: leaseDir, device: leaseName });
+    const use = await readDeviceUse({ directory: leaseDir, device: leaseName });
+    const [own, { starting }] = [ownUsers(use), use];
     try {
-      const telemetry = await this.ask(engines.map((engine) => engine.pid));
-      return judgeDevice(telemetry, engines, starting && (starting.job ?? starting), budget);
+      const telemetry = await this.ask(own.map(({ pid }) => pid));
+      return judgeDevice(telemetry, own, starting && (starting.job ?? starting), budget);
     } catch (error) {
       const sentence = `The device cannot be shown to be free: ${(error as Error).message}`.slice(0, 480);
       const numbers = { free_bytes: null, promised_bytes: 0, needed_bytes: budget.neededBytes };

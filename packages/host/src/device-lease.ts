@@ -21,14 +21,16 @@ export interface DeviceLease {
  * is memory beside them is the guard's to say. The lease of a process that is gone, or whose pid now belongs to another,
  * is taken over, once what it left computing was ended.
  */
-export async function acquireDeviceLease(options: LeasePlace & { purpose: string }): Promise<LeaseResult> {
-  const { directory, device, purpose } = options;
+export async function acquireDeviceLease(
+  options: LeasePlace & { purpose: string; budgetBytes?: number },
+): Promise<LeaseResult> {
+  const { directory, device, purpose, budgetBytes } = options;
   const place = { directory, device };
   return changeDeviceUse(place, async (use): Promise<LeaseResult> => {
     const holder = use.exclusive;
     if (holder && !(await isOver(holder))) return { ok: false, holder };
     const ours = newHolder(purpose);
-    use.exclusive = ours;
+    use.exclusive = budgetBytes === undefined ? ours : { ...ours, budget_bytes: budgetBytes };
     return { ok: true, lease: new Lease(place, ours.id) };
   });
 }

@@ -12,6 +12,8 @@ export const Holder = ProcessIdentity.extend({
   since: z.string(),
   /** The process group that computes for the holder; it may outlive a holder that was killed. */
   job: ProcessIdentity.optional(),
+  /** Bytes of the device that the job may come to hold. */
+  budget_bytes: z.number().int().nonnegative().optional(),
 });
 export type Holder = z.infer<typeof Holder>;
 
@@ -36,6 +38,12 @@ const DeviceUse = z.object({
 /** Who uses one device, as its lease file says. */
 export type DeviceUse = z.infer<typeof DeviceUse>;
 
+export interface OwnUser {
+  pid: number;
+  budget_bytes: number;
+  footprint_bytes: number;
+}
+
 export interface LeasePlace {
   directory: string;
   /** A GPU's UUID, or `cpu` for the host. */
@@ -48,6 +56,12 @@ export async function readDeviceUse(place: LeasePlace): Promise<DeviceUse> {
   const held = (holder: Holder | null) =>
     holder && (processLives(holder) || (holder.job && processLives(holder.job))) ? holder : null;
   return { exclusive: held(exclusive), starting: held(starting), engines: engines.filter(processLives) };
+}
+
+/** Whoever holds memory of the device under its lease, by the leader of its process group: engines, and a job that runs. */
+export function ownUsers({ engines, exclusive }: DeviceUse): OwnUser[] {
+  const { job, budget_bytes = 0 } = exclusive ?? {};
+  return [...engines, ...(job ? [{ pid: job.pid, budget_bytes, footprint_bytes: 0 }] : [])];
 }
 
 /**

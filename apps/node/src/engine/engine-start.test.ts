@@ -72,7 +72,7 @@ it("registers what the engine measured after its first answer, and what its budg
   if (calibration.ok) await calibration.lease.release();
 });
 
-it("tells an engine what those beside it were promised and have not taken yet", async () => {
+it("tells an engine what those beside it, a calibration too, were promised and have not taken yet", async () => {
   const { supervise, use, place } = await host();
   const first = await supervise("a", { resident: [100, 500] });
   await expect.poll(() => first.seen.engine, within).not.toBeNull();
@@ -81,10 +81,14 @@ it("tells an engine what those beside it were promised and have not taken yet", 
   // No guard can be asked here: what the engine held after its load stands.
   const promisedTo = () => promisedBeside(python, place, "cpu", pino({ level: "silent" }));
   expect(await promisedTo()).toBe(700);
+  const calibration = await acquireDeviceLease({ ...place, purpose: "calibration", budgetBytes: 5_000 });
+  expect(await promisedTo()).toBe(700);
+  if (calibration.ok) await calibration.lease.noteJob(process.pid);
+  expect(await promisedTo()).toBe(5_700);
   const second = await supervise("b", {}, { promisedBeside: promisedTo });
   await expect.poll(() => second.seen.engine, within).not.toBeNull();
   const told = await readFile(`/proc/${second.supervisor.pid}/cmdline`, "utf8");
-  expect(told.split("\0").join(" ")).toContain("--promised-bytes 700");
+  expect(told.split("\0").join(" ")).toContain("--promised-bytes 5700");
   expect(beside?.pid).toBe(first.supervisor.pid);
 });
 
