@@ -58,6 +58,8 @@ function receive<S extends z.ZodType>(
   schema: S,
   verb: (ctx: Context, input: z.infer<S>) => Promise<unknown>,
 ): void {
+  // One after another: what a node said last is what stands.
+  let turn: Promise<void> = Promise.resolve();
   socket.on(event, (payload: unknown, given: unknown) => {
     const reply = replyTo<ReportAnswer>(given);
     const ctx = hostContext(services, socket);
@@ -67,13 +69,15 @@ function receive<S extends z.ZodType>(
       reply({ ok: false, refused: true });
       return;
     }
-    inTransaction(ctx, step, (inner) => verb(inner, parsed.data)).then(
-      () => reply({ ok: true }),
-      (thrown: unknown) => {
-        const error = toHelmError(thrown);
-        ctx.log.warn({ event, err: error.cause ?? error }, error.message);
-        reply({ ok: false });
-      },
-    );
+    turn = turn
+      .then(() => inTransaction(ctx, step, (inner) => verb(inner, parsed.data)))
+      .then(
+        () => reply({ ok: true }),
+        (thrown: unknown) => {
+          const error = toHelmError(thrown);
+          ctx.log.warn({ event, err: error.cause ?? error }, error.message);
+          reply({ ok: false });
+        },
+      );
   });
 }
