@@ -111,7 +111,7 @@ function Problem({ run, state }: Pick<Props, "run" | "state">) {
 function Waiting({ run, state }: Pick<Props, "run" | "state">) {
   if (!run.waitingReason || !isOpen(state)) return null;
   return (
-    <p role="status" className="rounded-xl bg-warn-wash px-4 py-2.5 text-warn-ink">
+    <p role="status" className="rounded-xl bg-warn-wash px-4 py-2.5 text-warn-ink [overflow-wrap:anywhere]">
       Waiting: {run.waitingReason}
       {run.waitingSince ? (
         <span className="block text-[0.8125rem]">

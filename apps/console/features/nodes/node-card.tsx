@@ -100,12 +100,19 @@ export function NodeTroubles({ node }: { node: Node }) {
   return (
     <>
       {bad.map((words) => (
-        <p key={words} role="alert" className="mt-3 rounded-lg bg-bad-wash px-3 py-2 text-bad-ink">
+        <p
+          key={words}
+          role="alert"
+          className="mt-3 rounded-lg bg-bad-wash px-3 py-2 text-bad-ink [overflow-wrap:anywhere]"
+        >
           {words}
         </p>
       ))}
       {warnings.map((words) => (
-        <p key={words} className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
+        <p
+          key={words}
+          className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink [overflow-wrap:anywhere]"
+        >
           {words}
         </p>
       ))}

@@ -24,7 +24,7 @@ export function WorkerCard({ worker }: { worker: Worker }) {
         <RevokeWorker worker={worker} />
       </div>
       {worker.waiting ? (
-        <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink">
+        <p className="mt-3 rounded-lg bg-warn-wash px-3 py-2 text-warn-ink [overflow-wrap:anywhere]">
           {takesWords(worker)}: {worker.waiting}
         </p>
       ) : null}
