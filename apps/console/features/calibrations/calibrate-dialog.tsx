@@ -15,11 +15,10 @@ import { useOpenInAddress } from "../shell/open-in-address";
 import { askedOf, CalibrateForm, optionsOf } from "./calibrate-form";
 import { corpusHint } from "./corpus-hint";
 import { pageWords } from "./failure-words";
+import { type Device, devicesOf } from "./offered-devices";
 import { RoomChoice } from "./room-choice";
 import { unservedRoutes } from "./room-words";
 import { useStartCalibration } from "./use-start-calibration";
-
-type Device = "auto" | "cuda" | "rocm" | "cpu";
 
 export type Defaults = {
   method?: string;
@@ -285,17 +284,6 @@ function Questions({
       </div>
     </form>
   );
-}
-
-/** `auto` never means the CPU; a worker in development mode offers the CPU alone, and it is named openly. */
-function devicesOf(workers: { device: Device; development: boolean }[]): Device[] {
-  const accelerated = workers.filter((worker) => !worker.development);
-  const named = accelerated
-    .map((worker) => worker.device)
-    .filter((device) => device !== "cpu" && device !== "auto");
-  const devices: Device[] = accelerated.length > 0 ? ["auto", ...named] : [];
-  if (workers.some((worker) => worker.development)) devices.push("cpu");
-  return devices.length > 0 ? [...new Set(devices)] : ["auto", "cpu"];
 }
 
 function sentence(words: string): string {
