@@ -101,5 +101,7 @@ test("a calibration that drains says what it reaches, parks the node, and a canc
   await expect(page.getByText("CANCELLED", { exact: true }).first()).toBeVisible({ timeout: 60_000 });
   await page.goto("/nodes");
   await expect(page.getByText("Serving", { exact: true })).toBeVisible({ timeout: 120_000 });
+  // Its new engine has loaded the mapper again: the tests after this one carry caches.
+  await expect(page.getByText("READY", { exact: true }).first()).toBeVisible({ timeout: 120_000 });
   await context.close();
 });
