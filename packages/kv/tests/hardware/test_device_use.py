@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -89,6 +90,40 @@ def test_gpus_by_number_and_one_that_is_not_there(gpu) -> None:
     for device in ("cuda:3", "GPU-99"):
         told = gpu(device=device)
         assert told["memory"] is None and "NVML error 6" in told["problems"][0]
+
+
+class OldDriver:
+    """A double of a library from before the second versions of its questions, with `rows` of (pid, bytes)."""
+
+    def __init__(self, rows: list[tuple[int, int]]) -> None:
+        self.rows = rows
+        for call in ("Init_v2", "Shutdown", "DeviceGetHandleByIndex_v2", "DeviceGetName", "DeviceGetUUID"):
+            setattr(self, f"nvml{call}", lambda *_: 0)
+
+    def nvmlDeviceGetMemoryInfo(self, _: Any, memory: Any) -> int:
+        memory._obj.total, memory._obj.free, memory._obj.used = 10, 7, 3
+        return 0
+
+    def nvmlDeviceGetUtilizationRates(self, _: Any, rates: Any) -> int:
+        rates._obj.gpu = 50
+        return 0
+
+    def nvmlDeviceGetComputeRunningProcesses(self, _: Any, count: Any, rows: Any) -> int:
+        room, count._obj.value = count._obj.value, len(self.rows)
+        if room < len(self.rows):
+            return 7
+        for row, (pid, used) in zip(rows, self.rows, strict=False):
+            row.pid, row.used = pid, used
+        return 0
+
+
+def test_a_driver_that_knows_only_the_first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(5_000_000 + i, i) for i in range(100)]
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: OldDriver(rows))
+    told = device_use("cuda:0")
+    assert told["memory"] == {"total_bytes": 10, "free_bytes": 7, "used_bytes": 3}
+    assert told["utilisation"] == 50 and told["problems"] == []
+    assert [(p["pid"], p["used_bytes"]) for p in told["processes"]] == rows
 
 
 def test_a_host_without_the_drivers_library(monkeypatch, tmp_path) -> None:
