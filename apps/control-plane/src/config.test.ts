@@ -10,3 +10,10 @@ it("goes beyond loopback only behind TLS", () => {
   const open = { ...given, HELM_BIND: "0.0.0.0", HELM_PUBLIC_URL: "https://helm.example" };
   expect(readConfig(open).secureCookies).toBe(true);
 });
+
+it("names the variable that cannot be used", () => {
+  expect(() => readConfig({ ...given, HELM_DRAIN_MS: "2m" })).toThrow('HELM_DRAIN_MS: "2m" is no number.');
+  expect(() => readConfig({ ...given, HELM_DRAIN_MS: "5" })).toThrow(/^HELM_DRAIN_MS: .*500/);
+  expect(() => readConfig({ ...given, HELM_LOG_LEVEL: "loud" })).toThrow(/^HELM_LOG_LEVEL: /);
+  expect(() => readConfig({ HELM_AUTH_SECRET: given.HELM_AUTH_SECRET })).toThrow(/^DATABASE_URL is not set/);
+});

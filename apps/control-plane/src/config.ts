@@ -185,10 +185,19 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
+/** A sentence that names the variable: zod's own messages do not. */
+function wordsOf(issue: z.core.$ZodIssue, source: Record<string, string | undefined>): string {
+  const name = issue.path.join(".");
+  if (issue.code === "invalid_type" && issue.expected === "number")
+    return `${name}: ${JSON.stringify(source[name])} is no number.`;
+  return /[A-Z]_[A-Z]/.test(issue.message) ? issue.message : `${name}: ${issue.message}`;
+}
+
 /** The only place that reads the environment. */
 export function readConfig(source: Record<string, string | undefined>): Config {
   const parsed = Environment.safeParse(source);
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => issue.message).join("\n"));
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map((issue) => wordsOf(issue, source)).join("\n"));
   const env = parsed.data;
   const stateDir = resolve(env.HELM_STATE_DIR);
   return {

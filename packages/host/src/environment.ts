@@ -5,10 +5,16 @@ export function parseEnvironment<T extends z.ZodType>(schema: T, environment: No
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const wrong = parsed.error.issues.map(
-    (issue) => `${issue.path.join(".") || "environment"}: ${issue.message}`,
-  );
+  const wrong = parsed.error.issues.map((issue) => {
+    const name = issue.path.join(".");
+    return `${name || "environment"}: ${isNoNumber(issue) ? `${JSON.stringify(given[name])} is no number` : issue.message}`;
+  });
   throw new Error(`The environment cannot be used. ${wrong.join("; ")}`);
+}
+
+/** Text where digits alone are taken: `2m`, `2GiB`. */
+function isNoNumber(issue: z.core.$ZodIssue): boolean {
+  return issue.code === "invalid_type" && issue.expected === "number";
 }
 
 const SECRET = /token|secret|password|credential|database_url|key|proxy/i;

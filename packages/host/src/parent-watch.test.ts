@@ -34,7 +34,7 @@ it("notices that its parent is gone", { timeout: 120_000 }, async () => {
 it("names every wrong variable, and shows no secret", () => {
   const schema = z.object({ HELM_PORT: z.coerce.number(), HELM_JOIN_TOKEN: z.string() });
   expect(() => parseEnvironment(schema, { HELM_PORT: "x", HELM_JOIN_TOKEN: "" })).toThrow(
-    /HELM_PORT.*HELM_JOIN_TOKEN/,
+    /HELM_PORT: "x" is no number.*HELM_JOIN_TOKEN/,
   );
   expect(redacted({ HELM_PORT: 1, HELM_JOIN_TOKEN: "t" })).toEqual({
     HELM_PORT: 1,
