@@ -124,6 +124,7 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
     { limit: 50, since: ago(190), until: ago(189), startedBy: "person-7@example.com" },
   ],
   "calibration.starters": nothing,
+  "calibration.drainReach": ({ pairs }) => pairs.map((pairId) => ({ pairId })),
   "calibration.get": ({ runs, ofBusyPair }) => byId([...runs, ...ofBusyPair]),
   "calibration.events": ({ runs }) => runs.map((id) => ({ id, afterSeq: 0, limit: 1000 })),
   "calibration.compare": ({ ofBusyPair }) =>
