@@ -171,6 +171,8 @@ export const QUERIES: Record<string, (known: Known) => unknown[]> = {
     { hours: 720, decision: "failed" },
     { hours: 720, decision: "client_error" },
     { hours: 720, decision: "client_error", transfer: "transferred" },
+    { hours: 720, decision: "kept", transfer: "fallback" },
+    { hours: 720, decision: "escalated", reason: "CONFIDENT" },
     { hours: 720, reason: "TIMEOUT" },
     { hours: 720, reason: "no_such" },
     { hours: 168, transfer: "fallback" },
