@@ -20,9 +20,9 @@ export class DeviceGuard {
   /** Never throws: a device that cannot be looked at is not free, with the reason. */
   async look(): Promise<DeviceWord> {
     const { leaseDir, leaseName, budget } = this.settings;
-    const use = await readDeviceUse({ directory: leaseDir, device: leaseName });
-    const [own, { starting }] = [ownUsers(use), use];
     try {
+      const use = await readDeviceUse({ directory: leaseDir, device: leaseName });
+      const [own, { starting }] = [ownUsers(use), use];
       const telemetry = await this.ask(own.map(({ pid }) => pid));
       return judgeDevice(telemetry, own, starting && (starting.job ?? starting), budget);
     } catch (error) {

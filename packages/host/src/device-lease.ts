@@ -1,5 +1,5 @@
 import { changeDeviceUse, type Holder, type LeasePlace } from "./lease-file";
-import { newHolder } from "./lease-holder";
+import { endHold, hasEnded, newHolder } from "./lease-holder";
 import { endGroup, processIdentity, processLives } from "./process-identity";
 
 /** The lease's name for a GPU: its UUID, so that every program of the host means the same one. */
@@ -13,6 +13,7 @@ export interface DeviceLease {
   device: string;
   /** Says which process group computes under this lease, so that who takes it over from a dead holder can end it. */
   noteJob(pid: number): Promise<void>;
+  /** Never rejects. */
   release(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ export async function acquireDeviceLease(
 
 /** Whether a holder is gone with all that it left: the device is not free while a dead holder's job goes on on it. */
 export async function isOver(holder: Holder): Promise<boolean> {
-  if (processLives(holder)) return false;
+  if (processLives(holder) && !hasEnded(holder.id)) return false;
   return holder.job === undefined || (await endGroup(holder.job.pid, holder.job.started));
 }
 
@@ -59,9 +60,11 @@ class Lease implements DeviceLease {
     });
   }
 
-  async release(): Promise<void> {
-    await changeDeviceUse(this.place, (use) => {
-      if (use.exclusive?.id === this.id) use.exclusive = null;
-    });
+  release(): Promise<void> {
+    return endHold(this.id, () =>
+      changeDeviceUse(this.place, (use) => {
+        if (use.exclusive?.id === this.id) use.exclusive = null;
+      }),
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isOver } from "./device-lease";
 import { changeDeviceUse, type DeviceUse, type Holder, type LeasePlace } from "./lease-file";
-import { newHolder } from "./lease-holder";
+import { endHold, newHolder } from "./lease-holder";
 import { endGroup, ownIdentity, processIdentity, processLives } from "./process-identity";
 
 const AGAIN_MS = 200;
@@ -12,7 +12,7 @@ export interface EngineLease {
   noteProcess(pid: number): Promise<void>;
   /** The engine was measured after its load: the next one may start. */
   settle(measured: { budgetBytes: number; footprintBytes: number }): Promise<void>;
-  /** Gives up whichever of the two it has; called on every way out. */
+  /** Gives up whichever of the two it has; called on every way out, and never rejects. */
   release(): Promise<void>;
 }
 
@@ -51,9 +51,9 @@ function tryStart(place: LeasePlace, purpose: string): Promise<{ lease: EngineLe
 
 /** An engine whose node was killed serves nobody; it ends by itself, but not before the next one measures. */
 async function endOrphans(use: DeviceUse): Promise<void> {
-  for (const engine of use.engines) {
-    if (!processLives(engine.node)) await endGroup(engine.pid, engine.started);
-  }
+  const orphans = use.engines.filter((engine) => !processLives(engine.node));
+  // At one time: the lock is held meanwhile, and one that cannot be killed takes all of its patience.
+  await Promise.all(orphans.map((engine) => endGroup(engine.pid, engine.started)));
 }
 
 class Lease implements EngineLease {
@@ -89,10 +89,12 @@ class Lease implements EngineLease {
     });
   }
 
-  async release(): Promise<void> {
-    await changeDeviceUse(this.place, (use) => {
-      if (use.starting?.id === this.holder.id) use.starting = null;
-      use.engines = use.engines.filter((engine) => engine.id !== this.holder.id);
-    });
+  release(): Promise<void> {
+    return endHold(this.holder.id, () =>
+      changeDeviceUse(this.place, (use) => {
+        if (use.starting?.id === this.holder.id) use.starting = null;
+        use.engines = use.engines.filter((engine) => engine.id !== this.holder.id);
+      }),
+    );
   }
 }

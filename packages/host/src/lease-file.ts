@@ -90,17 +90,26 @@ function pathOf({ directory, device }: LeasePlace): string {
   return join(directory, `${device}.lease`);
 }
 
+/** Errors: a file that is there and cannot be read: who uses the device is then not known, which is not nobody. */
 async function readLease(path: string): Promise<DeviceUse> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
   try {
-    return DeviceUse.parse(JSON.parse(await readFile(path, "utf8")));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EACCES") throw error;
+    return DeviceUse.parse(JSON.parse(text));
+  } catch {
     return DeviceUse.parse({});
   }
 }
 
 async function writeLease(path: string, use: DeviceUse): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-  await writeFile(temporary, JSON.stringify(use), { mode: 0o600, flag: "wx" });
-  await rename(temporary, path);
+  try {
+    await writeFile(temporary, JSON.stringify(use), { mode: 0o600, flag: "wx" });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }

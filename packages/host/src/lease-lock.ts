@@ -15,10 +15,10 @@ const PATIENCE_MS = 20_000;
  */
 export async function withLeaseLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const ours = sign();
-  for (const deadline = Date.now() + PATIENCE_MS; !(await createWhole(path, ours)); ) {
+  for (const deadline = performance.now() + PATIENCE_MS; !(await createWhole(path, ours)); ) {
     const found = await readWhole(path);
     if (found !== null && !lives(found)) await removeDead(path, found);
-    else if (Date.now() > deadline)
+    else if (performance.now() > deadline)
       throw new Error(
         `The lock ${path} is not given back (${found ?? "it comes and goes"}); look at who holds it.`,
       );
@@ -67,8 +67,8 @@ async function claimRemoval(path: string, dead: string): Promise<string[]> {
 /** Links a finished file into place: it appears whole or, where one is there, not at all. */
 async function createWhole(path: string, content: string): Promise<boolean> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-  await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
   try {
+    await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
     await link(temporary, path);
     return true;
   } catch (error) {

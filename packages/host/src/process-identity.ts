@@ -58,7 +58,9 @@ function bootId(): string {
 export async function endGroup(pid: number, started: string, patienceMs = 5_000): Promise<boolean> {
   const lives = () => processStart(pid) === started;
   if (!lives()) return true;
-  for (const deadline = Date.now() + patienceMs; lives() && Date.now() < deadline; ) {
+  // A kill of "group 1" means every process there is.
+  if (pid <= 1) return false;
+  for (const deadline = performance.now() + patienceMs; lives() && performance.now() < deadline; ) {
     try {
       process.kill(-pid, "SIGKILL");
     } catch {
