@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import type { DeviceProcess, DeviceTelemetry } from "@helm/contracts";
 import { acquireEngineStart, createLogger, spawnGroup } from "@helm/host";
 import { expect, it, onTestFinished } from "vitest";
@@ -151,4 +151,37 @@ it("keeps the lease of a job that left something behind, and gives it back when 
   expect(await aftermath.recheck()).toBeNull();
   expect(released).toBe(1);
   expect(await aftermath.recheck()).toBeNull();
+});
+
+it("keeps the lease where nobody can tell what a job left, and says why until somebody can", async () => {
+  let told: DeviceTelemetry | null = null;
+  let released = 0;
+  const lease = { device: "GPU-11", noteJob: async () => {}, release: async () => void released++ };
+  const ask = async () => {
+    if (told === null) throw new Error("the driver gave no answer");
+    return told;
+  };
+  const aftermath = new JobAftermath(
+    { device: "GPU-11", ask, patienceMs: 0 },
+    createLogger("test", "silent"),
+  );
+  await aftermath.settle(77, lease);
+  expect(released).toBe(0);
+  expect(await aftermath.recheck()).toMatch(/GPU-11 cannot be told.*the driver gave no answer/);
+  told = gpu([]);
+  expect(await aftermath.recheck()).toBeNull();
+  expect(released).toBe(1);
+});
+
+it("waits, and says why, while the lease folder cannot be used", async () => {
+  const { controlPlane, options, start } = await working(short(2 * GIB), ({ config }) => {
+    config.leaseDir = `${config.stateDir}-leases`;
+  });
+  await writeFile(options.config.leaseDir, "a file where a folder should be");
+  onTestFinished(() => rm(options.config.leaseDir, { recursive: true, force: true }));
+  start();
+  await expect.poll(() => controlPlane.claims.at(-1)?.waiting, within).toMatch(/cannot be taken: EEXIST/);
+  expect(controlPlane.finished).toEqual([]);
+  await rm(options.config.leaseDir);
+  await expect.poll(() => controlPlane.finished, within).toMatchObject([{ outcome: "fitted" }]);
 });

@@ -150,14 +150,16 @@ async function claimAndRun(
   }
 }
 
-/** The lease on this worker's device, or the sentence that says who has it. */
+/** The lease on this worker's device, or the sentence that says who has it or why nobody can take it. */
 async function takeLease({ config, hardware }: WorkerOptions): Promise<DeviceLease | string> {
   const taken = await acquireDeviceLease({
     directory: config.leaseDir,
     device: hardware.leaseName,
     purpose: "calibration",
     budgetBytes: config.budget.neededBytes,
-  });
+  }).catch((error: Error) => error);
+  if (taken instanceof Error)
+    return `The device lease on ${hardware.leaseName} cannot be taken: ${taken.message}`.slice(0, 480);
   if (taken.ok) return taken.lease;
   const { pid, purpose, since } = taken.holder;
   return `The device lease on ${hardware.leaseName} is held by process ${pid} (${purpose}) since ${since}.`;
