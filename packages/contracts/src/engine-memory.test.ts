@@ -48,8 +48,9 @@ it("takes the resident memory apart without a remainder", () => {
   expect(parts.reduce((sum, part) => sum + part.bytes, 0)).toBe(460 * MIB);
   expect(parts.find(({ what }) => what === "Working memory")?.bytes).toBe(20 * MIB);
   expect(explainResident(memory)).toBe(
-    "460 MiB resident: 380 PyTorch, Python and libraries, 17.0 weights, 21.0 loading: tokenizers and models' code, " +
-      "6.0 caches, pages that were written, 7.0 mappers and staging, 9.0 buffers of the steps, 20.0 working memory. " +
+    "460 MiB resident: 380 MiB PyTorch, Python and libraries; 17.0 MiB weights; " +
+      "21.0 MiB loading: tokenizers and models' code; 6.0 MiB caches, pages that were written; " +
+      "7.0 MiB mappers and staging; 9.0 MiB buffers of the steps; 20.0 MiB working memory. " +
       "Budgets may add 1700 MiB that are promised and not touched yet.",
   );
 });

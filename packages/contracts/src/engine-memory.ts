@@ -108,11 +108,13 @@ export function residentParts(memory: EngineMemoryReport): ResidentPart[] {
 export function explainResident(memory: EngineMemoryReport): string | null {
   const parts = residentParts(memory);
   if (parts.length === 0 || memory.process_bytes == null) return null;
-  const words = parts.map((part) => `${mib(part.bytes)} ${part.what[0]?.toLowerCase()}${part.what.slice(1)}`);
+  const words = parts.map(
+    (part) => `${mib(part.bytes)} MiB ${part.what[0]?.toLowerCase()}${part.what.slice(1)}`,
+  );
   const more = memory.untouched_bytes;
   const promised =
     more == null ? "" : ` Budgets may add ${mib(more)} MiB that are promised and not touched yet.`;
-  return `${mib(memory.process_bytes)} MiB resident: ${words.join(", ").replace("pyTorch", "PyTorch")}.${promised}`;
+  return `${mib(memory.process_bytes)} MiB resident: ${words.join("; ").replace("pyTorch", "PyTorch")}.${promised}`;
 }
 
 const sum = (values: readonly (number | null | undefined)[]) =>
