@@ -56,6 +56,13 @@ it("what is not there leads back", () => {
   expect(screen.getByRole("link", { name: "Pairs" }).getAttribute("href")).toBe("/pairs");
 });
 
+it("an address that names nothing leads back as well, and is not asked for again", () => {
+  const bad = { isError: true, error: refusal("BAD_REQUEST", "id: Invalid UUID") };
+  expect(show(bad, { href: "/pairs", name: "Pairs" })).not.toContain("UUID");
+  expect(screen.getByRole("link", { name: "Pairs" }).getAttribute("href")).toBe("/pairs");
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
 it("what is on screen stays while it is asked again, a failure included", () => {
   expect(show({ data: "rows", isError: true, error: refusal("INTERNAL", "It broke.") })).toBe("rows");
 });

@@ -33,5 +33,12 @@ export function QueryView<T>({
       </Empty>
     );
   }
+  if (code === "BAD_REQUEST" && back) {
+    return (
+      <Empty title="Not here" action={<ButtonLink href={back.href}>{back.name}</ButtonLink>}>
+        This address names nothing: it is cut short or mistyped.
+      </Empty>
+    );
+  }
   return <Failed message={message} requestId={requestId} onRetry={() => void query.refetch()} />;
 }

@@ -38,21 +38,33 @@ export function ladderLines(screen: Screen, ladder: Ladder): string[] {
     "",
     ...ladder.rungs.flatMap((rung) =>
       rung.broke.flatMap(({ rule, message }) =>
-        wrap(`${style.yellow(rule)} at ${rung.clients} clients: ${message}`, screen.width, "  "),
+        wrap(`${style.yellow(rule)} at ${clientsOf(rung)}: ${message}`, screen.width, "  "),
       ),
     ),
+    ...cpuNote(ladder),
     ...ladder.rungs.flatMap((rung) => gapLine(rung)),
     ...targetOutcomes(ladder).map((outcome) => targetLine(screen, outcome)),
     ladder.stopped
-      ? `  Stopped at ${ladder.stopped.clients} clients: ${ladder.stopped.rule}.`
+      ? `  Stopped at ${clientsOf(ladder.stopped)}: ${ladder.stopped.rule}.`
       : `  Every rung stood, to ${ladder.rungs.at(-1)?.clients} clients.`,
     "",
   ];
 }
 
+function cpuNote({ development, rungs }: Ladder): string[] {
+  const slow = rungs.some(({ broke }) => broke.some(({ rule }) => rule === "INTER_TOKEN_LATENCY"));
+  return development && slow
+    ? ["  On a CPU tokens come slower by nature: INTER_TOKEN_LATENCY is reported and ends nothing."]
+    : [];
+}
+
+function clientsOf({ clients }: { clients: number }): string {
+  return clients === 1 ? "1 client" : `${clients} clients`;
+}
+
 export function rungLine(rung: LadderRung): string {
   const parts = [
-    `${rung.clients} clients:`,
+    `${clientsOf(rung)}:`,
     `${rung.correct} of ${rung.requests} correct,`,
     `${correctPerSecond(rung).toFixed(1)}/s`,
   ];
@@ -86,5 +98,7 @@ function targetLine({ style }: Screen, { target, reached, met }: TargetOutcome):
 
 function gapLine({ clients, refused, shortfall_bytes: gap }: LadderRung): string[] {
   if (gap === null) return [];
-  return [`  ${refused} refused at ${clients} clients: up to ${formatBytes(gap)} of cache were missing.`];
+  return [
+    `  ${refused} refused at ${clientsOf({ clients })}: up to ${formatBytes(gap)} of cache were missing.`,
+  ];
 }
