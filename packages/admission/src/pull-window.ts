@@ -19,11 +19,13 @@ export interface Pulled {
 
 /**
  * How much an engine is handed beyond what it can work on: a bound on rows, and a budget of prompt tokens that are handed over and
- * not read yet. What waits, waits here, where it has a turn, a deadline and a way out. One alone always goes, however large.
+ * not read yet. What waits, waits here, where it has a turn, a deadline and a way out. One request counts for half of the window at
+ * most: a large one waits for room beside the others and not until all of them have ended, or it would idle the engine for everybody.
  */
 export class PullWindow {
   private rows = 0;
   private tokens = 0;
+  private counted: Pull = { rows: 0, tokens: 0 };
 
   constructor(private readonly limits: PullLimits) {}
 
@@ -32,29 +34,45 @@ export class PullWindow {
   }
 
   fits(pull: Pull): boolean {
-    return (
-      (this.rows === 0 || this.rows + pull.rows <= this.limits.rows) &&
-      (this.tokens === 0 || this.tokens + pull.tokens <= this.limits.tokens)
-    );
+    const { rows, tokens } = this.count(pull);
+    const { counted, limits } = this;
+    return counted.rows + rows <= limits.rows && counted.tokens + tokens <= limits.tokens;
   }
 
-  take({ rows, tokens }: Pull): Pulled {
+  take(pull: Pull): Pulled {
+    const { rows, tokens } = pull;
+    const counted = this.count(pull);
     this.rows += rows;
     this.tokens += tokens;
+    this.counted.rows += counted.rows;
+    this.counted.tokens += counted.tokens;
     let [reading, open] = [true, true];
     const started = () => {
-      if (reading) this.tokens -= tokens;
+      if (!reading) return;
       reading = false;
+      this.tokens -= tokens;
+      this.counted.tokens -= counted.tokens;
     };
     return {
       started,
       ended: () => {
         started();
-        if (open) this.rows -= rows;
+        if (!open) return;
         open = false;
+        this.rows -= rows;
+        this.counted.rows -= counted.rows;
       },
     };
   }
+
+  private count({ rows, tokens }: Pull): Pull {
+    const { limits } = this;
+    return { rows: Math.min(rows, mostOf(limits.rows)), tokens: Math.min(tokens, mostOf(limits.tokens)) };
+  }
+}
+
+function mostOf(limit: number): number {
+  return Math.max(1, Math.floor(limit / 2));
 }
 
 export const NO_LIMITS: PullLimits = { rows: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };

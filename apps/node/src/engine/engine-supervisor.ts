@@ -183,7 +183,7 @@ export class EngineSupervisor {
         ...(promised > 0 ? ["--promised-bytes", String(promised)] : []),
         "--exit-with-parent",
       ],
-      { env: settings.environment },
+      { env: { ...settings.environment, LIFEBOAT_PARENT_PID: String(process.pid) } },
     );
     this.lastWords = relayLog(child, this.log);
     // A stop may have come while the process was being made.

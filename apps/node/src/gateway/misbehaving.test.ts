@@ -119,7 +119,8 @@ describe.runIf(hasPython())("clients that do not behave, before the reference en
     ["helm-auto", { max_tokens: 1_000_000_000 }, [413, "never_fits"]],
     ["pilot", { max_tokens: 1_000_000_001 }, [400, "invalid_value"]],
     ["pilot", { max_tokens: 1e300 }, [400, "invalid_value"]],
-    ["pilot", { n: 128, max_tokens: 1_000_000_000 }, [413, "never_fits"]],
+    ["pilot", { n: 64, max_tokens: 1_000_000_000 }, [413, "never_fits"]],
+    ["pilot", { n: 128 }, [400, "invalid_value"]],
     ["pilot", { n: 1_000_000_000 }, [400, "invalid_value"]],
   ])("refuses %s with %o by its number, and starts nothing", async (model, extra, expected) => {
     const answer = await post(gateway, { model, messages: say("king?"), ...extra });

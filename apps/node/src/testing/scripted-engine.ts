@@ -33,6 +33,8 @@ export class ScriptedEngine {
   readonly calls: RecordedCall[] = [];
   script: (body: JsonBody, path: string) => Script = () => ({ tokens: words("hello there friend") });
   budgetBytes = 1 << 20;
+  /** Answers that it says it decodes side by side. */
+  maxBatch: number | null = null;
   tellsMemory = true;
   /** A model whose template refuses every conversation. */
   refusesToCount: string | null = null;
@@ -76,7 +78,9 @@ export class ScriptedEngine {
     });
     if (path === "/health") return json(response, 200, {});
     if (path === "/v1/models")
-      return json(response, 200, { data: this.models.map((id) => ({ id, object: "model" })) });
+      return json(response, 200, {
+        data: this.models.map((id) => ({ id, object: "model", max_batch: this.maxBatch })),
+      });
     if (path === "/helm/memory" && !this.tellsMemory) return json(response, 500, {});
     if (path === "/helm/memory") return json(response, 200, { models: this.memory() });
     if (path === "/tokenize") return this.tokenize(response, body);

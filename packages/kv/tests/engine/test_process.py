@@ -119,6 +119,21 @@ def test_it_ends_with_the_process_that_started_it(folders: dict[str, Path]) -> N
     wait_for(lambda: not running_process(pid))
 
 
+def test_a_parent_that_dies_while_models_load_is_not_outlived(folders: dict[str, Path]) -> None:
+    starter = (
+        "import os, subprocess, sys; env = {**os.environ, 'LIFEBOAT_PARENT_PID': str(os.getpid())};"
+        "p = subprocess.Popen(sys.argv[1:], env=env, start_new_session=True); print(p.pid, flush=True)"
+    )
+    line = command(folders, "--listen", "127.0.0.1:0", "--exit-with-parent")
+    with spawned([sys.executable, "-c", starter, *line]) as parent:
+        pid = int(parent.stdout.readline())
+        try:
+            wait_for(lambda: not running_process(pid))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
 def running_process(pid: int) -> bool:
     """Whether a process exists and is no zombie."""
     try:

@@ -76,6 +76,7 @@ export async function admit(
   maxTokens: number,
   deadlineMs = gw.limits.admissionMs,
 ): Promise<Admitted> {
+  refuseTooMany(x, model);
   const admission = await ask(x, model, count, {
     maxTokens,
     deadlineMs,
@@ -105,6 +106,7 @@ export async function admitBound(
   bound: readonly number[],
   maxTokens: number,
 ): Promise<Admitted | null> {
+  refuseTooMany(x, model);
   const { gate, memory } = doorOf(x, model);
   const admitted = await gate.admitBound({
     tenant: x.tenant.id,
@@ -152,6 +154,12 @@ function doorOf(x: Exchange, model: string): { gate: AdmissionGate; memory: Memo
   const memory = x.engine.memory.models[model];
   if (!gate || !memory) throw telemetryStale(model);
   return { gate, memory };
+}
+
+/** What the engine would refuse once it has its turn, with room kept for it meanwhile. Throws GatewayError 400. */
+function refuseTooMany(x: Exchange, model: string): void {
+  const most = x.engine.models.get(model)?.max_batch;
+  if (most && x.generation.n > most) throw badRequest("n", `n is at most ${most} here.`);
 }
 
 function bytesOf(x: Exchange, memory: Memory, lengths: readonly number[], maxTokens: number): number {

@@ -9,11 +9,14 @@ import os
 import sys
 
 from ..errors import HelmError
+from ..host.parent import end_with_parent
 from .logs import log_to_stderr
 
 
 def main() -> int:
     """The process's exit code: 0 after a drain, a `HelmError`'s own code when it cannot start."""
+    # From here on: whoever dies while models load would be missed by what is looked at once they are loaded.
+    end_with_parent(os.environ.get("LIFEBOAT_PARENT_PID"))
     # What modules make stays: collecting while they load takes a fifth of the time, and no later collection
     # has to go through it.
     gc.disable()
