@@ -24,7 +24,7 @@ export const DrainReach = z.object({
           running: z.number().int(),
         }),
       ),
-      /** Routes that a node serves, or would but for a moment, and none would serve meanwhile. */
+      /** Routes that one of these nodes serves, or would but for a moment, and no other would meanwhile. */
       unserved: z.array(z.string()),
     }),
   ),
@@ -33,6 +33,15 @@ type Reach = z.infer<typeof DrainReach>;
 
 /** Which nodes a run that drains would park, and which routes that leaves without a node that serves. */
 export async function readDrainReach({ ctx, input }: Call<z.infer<typeof DrainReachInput>>): Promise<Reach> {
+  const reached = await reachOfEach(ctx, input);
+  return { workers: reached.filter(({ connected }) => connected).map(({ reach }) => reach) };
+}
+
+/** By each worker that could take the run, connected or not. */
+async function reachOfEach(
+  ctx: Context,
+  input: z.infer<typeof DrainReachInput>,
+): Promise<{ connected: boolean; reach: Reach["workers"][number] }[]> {
   const pair = await ctx.db.pair.findUnique({
     where: { id: input.pairId },
     include: { source: { select: { name: true } }, target: { select: { name: true } } },
@@ -44,27 +53,26 @@ export async function readDrainReach({ ctx, input }: Call<z.infer<typeof DrainRe
     include: { nodeState: { select: { readiness: true } } },
     orderBy: [{ name: "asc" }, { id: "asc" }],
   });
-  const connected = hosts.filter((host) => isConnected(host, now));
-  const nodes = connected.filter(({ kind }) => kind === "node").map(nodeOf);
+  const nodes = hosts.filter((host) => host.kind === "node" && isConnected(host, now)).map(nodeOf);
   const routes = await readRoutes(ctx);
-  const workers = connected.filter((host) => {
+  const workers = hosts.filter((host) => {
     if (host.kind !== "worker" || !offersDevice(host, input.device)) return false;
     const { models } = Offers.catch({}).parse(host.offers);
     return !models || (models.includes(pair.source.name) && models.includes(pair.target.name));
   });
-  return {
-    workers: workers.map(({ name, machine }) => {
-      const there = nodes.filter((node) => machine !== null && node.machine === machine);
-      const left = nodes.filter((node) => !there.includes(node));
-      const unserved = routes.filter(({ target }) => maybeServed(nodes, target) && !serves(left, target));
-      return {
-        name,
-        machineKnown: machine !== null,
-        nodes: there.map(({ id, name: node, state, running }) => ({ id, name: node, state, running })),
-        unserved: unserved.map((route) => route.name),
-      };
-    }),
-  };
+  return workers.map((worker) => {
+    const { name, machine } = worker;
+    const there = nodes.filter((node) => machine !== null && node.machine === machine);
+    const left = nodes.filter((node) => !there.includes(node));
+    const unserved = routes.filter(({ target }) => maybeServed(there, target) && !serves(left, target));
+    const reach = {
+      name,
+      machineKnown: machine !== null,
+      nodes: there.map(({ id, name: node, state, running }) => ({ id, name: node, state, running })),
+      unserved: unserved.map((route) => route.name),
+    };
+    return { connected: isConnected(worker, now), reach };
+  });
 }
 
 interface WantedRun extends z.infer<typeof DrainReachInput> {
@@ -75,10 +83,13 @@ interface WantedRun extends z.infer<typeof DrainReachInput> {
 /** Refuses a run that drains where that would leave a route unserved and nobody said that this is meant. */
 export async function requireServed(ctx: Context, run: WantedRun): Promise<void> {
   if (run.room !== "drain" || run.acceptNoServing) return;
-  const { workers } = await readDrainReach({ ctx, input: run });
-  const routes = [...new Set(workers.flatMap(({ unserved }) => unserved))];
+  const all = await reachOfEach(ctx, run);
+  const present = all.filter(({ connected }) => connected);
+  // Where none is there at the moment, one of those that are away takes it later.
+  const reached = (present.length > 0 ? present : all).map(({ reach }) => reach);
+  const routes = [...new Set(reached.flatMap(({ unserved }) => unserved))];
   if (routes.length === 0) return;
-  const names = [...new Set(workers.flatMap(({ nodes }) => nodes.map(({ name }) => name)))];
+  const names = [...new Set(reached.flatMap(({ nodes }) => nodes.map(({ name }) => name)))];
   throw new HelmError(
     "NONE_WOULD_SERVE",
     `Draining ${names.join(" and ")} would leave ${routes.join(" and ")} without a node that serves: its clients get 503 no_capacity until the run has ended. Start it anew with that confirmed (--accept-no-serving), or calibrate beside the engines.`,
