@@ -23,9 +23,9 @@ export async function findRemains({
   ask,
   patienceMs = 5_000,
 }: RemainsSearch): Promise<JobRemains | null> {
-  for (const deadline = Date.now() + patienceMs; ; await pause(250)) {
+  for (const deadline = performance.now() + patienceMs; ; await pause(250)) {
     const found = await look(job, ask);
-    if (found === null || Date.now() >= deadline) return found;
+    if (found === null || performance.now() >= deadline) return found;
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { acquireDeviceLease, processStart, readDeviceUse } from "@helm/host";
 import pino from "pino";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { type EngineDouble, engineDouble } from "../testing/engine-double";
 import { type EngineSettings, EngineSupervisor } from "./engine-supervisor";
 import { promisedBeside } from "./promised-beside";
@@ -99,6 +99,15 @@ it("lets the next one start when one hangs, and says how the one that hung ended
   const next = await supervise("b", {});
   await expect.poll(() => next.seen.engine, { timeout: 30_000 }).not.toBeNull();
   await expect.poll(() => hung.seen.why.join(), within).toContain("did not answer within 1000 ms");
+}, 60_000);
+
+it("ends a start that hangs though the clock is set back while it waits", async () => {
+  const { supervise } = await host();
+  onTestFinished(() => void vi.useRealTimers());
+  const hung = await supervise("a", { hangs: true }, { startMs: 500 });
+  await expect.poll(() => hung.supervisor.pid, within).not.toBeNull();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 5 * 3_600_000 });
+  await expect.poll(() => hung.seen.why.join(), within).toContain("did not answer within 500 ms");
 }, 60_000);
 
 it("says why an engine could not start in the engine's own words", async () => {

@@ -91,7 +91,7 @@ export class EngineSupervisor {
     let backOff = FIRST_BACK_OFF_MS;
     while (!this.stopping.signal.aborted) {
       this.move("STARTING");
-      const began = Date.now();
+      const began = performance.now();
       await this.live().catch((error: unknown) => {
         if (this.stopping.signal.aborted) return;
         this.log.error({ err: error }, "the engine could not be used");
@@ -99,7 +99,7 @@ export class EngineSupervisor {
       });
       if (this.stopping.signal.aborted) break;
       this.move("BACKING_OFF");
-      if (Date.now() - began > STEADY_MS) backOff = FIRST_BACK_OFF_MS;
+      if (performance.now() - began > STEADY_MS) backOff = FIRST_BACK_OFF_MS;
       this.log.warn({ again_in_ms: backOff }, "the engine ended; it will be started again");
       await pause(backOff, undefined, { signal: this.stopping.signal }).catch(() => {});
       backOff = Math.min(LONGEST_BACK_OFF_MS, backOff * 2);
@@ -193,7 +193,7 @@ export class EngineSupervisor {
 
   /** Waits until the engine answers, then has every model answer a canary. */
   private async bringUp(client: EngineClient, child: GroupedChild): Promise<ServingEngine> {
-    const deadline = Date.now() + this.settings.startMs;
+    const deadline = performance.now() + this.settings.startMs;
     let ended = false;
     void child.exit.then(() => {
       ended = true;
@@ -201,7 +201,7 @@ export class EngineSupervisor {
     while (!(await client.healthy())) {
       if (ended)
         throw new Error(this.lastWords() ?? "the engine ended while it started; its own words stand above");
-      if (Date.now() > deadline)
+      if (performance.now() > deadline)
         throw new Error(`the engine did not answer within ${this.settings.startMs} ms`);
       await pause(100, undefined, { signal: this.stopping.signal });
     }
