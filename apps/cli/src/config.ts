@@ -20,6 +20,7 @@ const Environment = z.object({
   HELM_CORPORA_ROOT: z.string().optional(),
   ...HubEnvironment,
   HELM_PYTHON: z.string().optional(),
+  HELM_STATE_DIR: z.string().optional(),
   HELM_LEASE_DIR: z.string().optional(),
   ...ComputeBudgetEnvironment,
   XDG_CONFIG_HOME: z.string().optional(),
@@ -58,7 +59,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): CliConfig {
     corpusStore: join(checkout, ".helm", "corpora"),
     hub: readHub(given),
     artifactDir: join(checkout, ".helm", "artifacts"),
-    leaseDir: resolve(given.HELM_LEASE_DIR ?? join(checkout, ".helm", "leases")),
+    leaseDir: resolve(
+      given.HELM_LEASE_DIR ?? join(given.HELM_STATE_DIR ?? join(checkout, ".helm"), "leases"),
+    ),
     budget: readComputeBudget(given),
     python: given.HELM_PYTHON,
     sessionFile: join(given.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "lifeboat", "session.json"),

@@ -73,7 +73,7 @@ export const GATEWAY_ERRORS = {
   never_fits: [413, "the request needs more cache than the whole budget; send a shorter one"],
   kv_memory_short: [
     429,
-    "too little cache is free now; `retry-after` and `error.helm` say how long and how much",
+    "too little cache is free now; ask again after `retry-after`, with its ticket in `x-helm-ticket` to keep the place",
   ],
   tenant_quota: [429, "the tenant has as many requests under way as it may"],
   headers_too_large: [431, "the request's head is larger than the gateway takes"],

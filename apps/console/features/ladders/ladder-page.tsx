@@ -69,16 +69,7 @@ function One({ shown, others }: { shown: Recorded; others: Recorded[] }) {
       </div>
       <RungTable ladder={result} />
       {beside ? <RungTable ladder={beside.result} title="Rungs of the other ladder" /> : null}
-      <Terminal
-        commands={[
-          command.ladder(
-            targetsOf(result),
-            result.model,
-            result.rungs[0]?.clients,
-            result.rungs.at(-1)?.clients,
-          ),
-        ]}
-      />
+      <Terminal commands={[command.ladderAgain(result, targetsOf(result))]} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { correctPerSecond, type Ladder, type LadderRung } from "@helm/contracts";
 import { Card } from "../../ui/card";
 import { FigureTable } from "../../ui/chart-frame";
-import { bytes, count, milliseconds } from "../../ui/numbers";
+import { bytes, count, milliseconds, plural } from "../../ui/numbers";
 
 const HEAD = [
   "Clients",
@@ -20,6 +20,7 @@ const HEAD = [
 /** Every rung's figures, and under them every rule that one broke. */
 export function RungTable({ ladder, title = "Rungs" }: { ladder: Ladder; title?: string }) {
   const broke = ladder.rungs.flatMap((rung) => rung.broke.map((one) => ({ ...one, clients: rung.clients })));
+  const slow = broke.some(({ rule }) => rule === "INTER_TOKEN_LATENCY");
   const gaps = ladder.rungs.filter((rung) => rung.shortfall_bytes !== null);
   return (
     <Card title={title}>
@@ -31,15 +32,20 @@ export function RungTable({ ladder, title = "Rungs" }: { ladder: Ladder; title?:
               key={`${clients} ${rule}`}
               className="rounded-lg bg-warn-wash px-3 py-2 text-[0.8125rem] text-warn-ink"
             >
-              <b className="font-semibold">{rule}</b> at {count(clients)} clients: {message}
+              <b className="font-semibold">{rule}</b> at {plural(clients, "client")}: {message}
             </li>
           ))}
         </ul>
       ) : null}
+      {ladder.development && slow ? (
+        <p className="mt-2 text-[0.8125rem] text-ink-soft">
+          On a CPU tokens come slower by nature: INTER_TOKEN_LATENCY is reported and ends nothing.
+        </p>
+      ) : null}
       {gaps.map(({ clients, refused, shortfall_bytes }) => (
         <p key={clients} className="mt-2 text-[0.8125rem] text-ink-soft">
-          {count(refused)} refused at {count(clients)} clients: up to {bytes(shortfall_bytes)} of cache were
-          missing.
+          {count(refused)} refused at {plural(clients, "client")}: up to {bytes(shortfall_bytes)} of cache
+          were missing.
         </p>
       ))}
     </Card>

@@ -10,7 +10,8 @@ export function TargetsCard({ ladder }: { ladder: Ladder }) {
     <Card title="Targets" hint="Written down before the run.">
       {outcomes.length === 0 ? (
         <p className="text-ink-soft">
-          None was written down, so nothing here can be met. Give them with --targets.
+          None was written down, so nothing here can be met. Give them with{" "}
+          <code className="whitespace-nowrap font-mono text-[0.8125rem]">--targets</code>.
         </p>
       ) : (
         <ul className="divide-y divide-line">

@@ -88,10 +88,11 @@ function Share(props: { what: string; kind: string; part: number | null; budget:
       <Progress
         slim
         percent={Math.min(100, share * 100)}
-        tone={share > 0.9 ? "bad" : "plain"}
+        // Measured pages stay as kept prefixes: that a budget was once full is no shortage.
+        tone={share > 0.9 && kind !== "measured" ? "bad" : "plain"}
         label={`${what}: ${kind}, share of its budget`}
       />
-      <span className="w-12 shrink-0 text-right tabular-nums">{percent(share)}</span>
+      <span className="w-14 shrink-0 text-right tabular-nums">{percent(share)}</span>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import { type CalibrationOptions, optionFlags } from "@helm/contracts";
+import { type CalibrationOptions, type Ladder, optionFlags } from "@helm/contracts";
 
 /** The command line's form of what a page shows and does; one place, so that pages and program stay in step. */
 const helm = (...words: string[]) => `npx lifeboat helm ${words.join(" ")}`;
@@ -78,11 +78,22 @@ export const command = {
   createTenant: (name: string) => helm("tenant create", name),
   switchTenant: (name: string, enable: boolean) => helm("tenant", enable ? "enable" : "disable", name),
   createKey: (tenant: string) => helm("key create", tenant, "NAME"),
-  ladder: (targets?: string, model?: string, from = 1, to = 64) =>
+  ladder: (targets?: string) =>
+    helm("ladder --from 1 --to 64", ...(targets ? ["--targets", targets] : []), "--record"),
+  /** What asks the same again. A file of prompts is known by its digest alone, so it stays with who ran it. */
+  ladderAgain: ({ gateway, model, load, rungs }: Ladder, targets: string) =>
     helm(
-      `ladder --from ${from} --to ${to}`,
-      ...(model ? [`--model ${model}`] : []),
-      ...(targets ? [`--targets ${targets}`] : []),
+      "ladder --gateway",
+      gateway,
+      "--model",
+      model,
+      "--from",
+      String(rungs.at(0)?.clients ?? 1),
+      "--to",
+      String(rungs.at(-1)?.clients ?? 1),
+      "--max-tokens",
+      String(load.max_tokens),
+      ...(targets ? ["--targets", targets] : []),
       "--record",
     ),
   people: helm("person list"),

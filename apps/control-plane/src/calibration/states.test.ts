@@ -24,6 +24,12 @@ it("moves where it may and throws a typed error where it may not", () => {
   );
 });
 
+it("says in words what cannot be done", () => {
+  expect(() => nextState("CANCELLED", "cancel")).toThrow(
+    "A calibration that is CANCELLED cannot be cancelled.",
+  );
+});
+
 it("never leaves SUCCEEDED, and leaves another end by retry alone", () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 30 }), (moves) => {

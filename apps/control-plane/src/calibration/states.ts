@@ -23,14 +23,23 @@ export const CALIBRATION_MOVES: readonly CalibrationMove[] = [
   "retry",
 ];
 
+const WORDS: Record<CalibrationMove, string> = {
+  claim: "be taken by a worker",
+  come_back: "come back",
+  lose: "be lost",
+  succeed: "succeed",
+  fail: "fail",
+  cancel: "be cancelled",
+  retry: "be retried",
+};
+
 export function nextState(state: CalibrationState, move: CalibrationMove): CalibrationState {
   const next = TRANSITIONS[state][move];
   if (next) return next;
-  throw new HelmError(
-    "ILLEGAL_TRANSITION",
-    `A calibration that is ${state} cannot ${move.replace("_", " ")}.`,
-    { state, move },
-  );
+  throw new HelmError("ILLEGAL_TRANSITION", `A calibration that is ${state} cannot ${WORDS[move]}.`, {
+    state,
+    move,
+  });
 }
 
 export function mayMove(state: CalibrationState, move: CalibrationMove): boolean {

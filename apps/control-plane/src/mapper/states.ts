@@ -11,5 +11,5 @@ const TRANSITIONS: Record<MapperState, Partial<Record<MapperMove, MapperState>>>
 export function nextMapperState(state: MapperState, move: MapperMove): MapperState {
   const next = TRANSITIONS[state][move];
   if (next) return next;
-  throw new HelmError("ILLEGAL_TRANSITION", `A mapper that is ${state} cannot ${move}.`, { state, move });
+  throw new HelmError("ILLEGAL_TRANSITION", `A mapper that is ${state} cannot be ${move}d.`, { state, move });
 }
