@@ -3,6 +3,7 @@ import {
   askDoctor,
   createLogger,
   HostRequestError,
+  holdStateFolder,
   joinOnce,
   type Logger,
   locatePython,
@@ -30,7 +31,15 @@ async function main(): Promise<number> {
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => end(signal));
   watchParent(config.parentPid, () => end("the parent process is gone"));
+  let giveBack = async () => {};
   try {
+    const { stateDir } = config;
+    giveBack = await holdStateFolder({
+      stateDir,
+      program: "node",
+      variable: "HELM_NODE_STATE",
+      signal: stop.signal,
+    });
     const python = locatePython(config.python);
     const hardware = chooseHardware((await askDoctor(python)).devices, config.device);
     log.info({ verdict: hardware.verdict, device: hardware.device }, hardware.sentence);
@@ -50,6 +59,8 @@ async function main(): Promise<number> {
     if (stop.signal.aborted) return 0;
     log.fatal({ err: error }, (error as Error).message);
     return error instanceof HardwareRefused ? 4 : 1;
+  } finally {
+    await giveBack();
   }
 }
 

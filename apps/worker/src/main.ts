@@ -1,4 +1,12 @@
-import { askDoctor, createLogger, joinOnce, locatePython, redacted, watchParent } from "@helm/host";
+import {
+  askDoctor,
+  createLogger,
+  holdStateFolder,
+  joinOnce,
+  locatePython,
+  redacted,
+  watchParent,
+} from "@helm/host";
 import { readConfig, type WorkerConfig } from "./config";
 import { chooseHardware, HardwareRefused } from "./hardware";
 import { Bell, untilAnswered } from "./patience";
@@ -19,7 +27,15 @@ async function main(): Promise<number> {
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end(signal));
   watchParent(config.parentPid, () => end("the parent process is gone"));
+  let giveBack = async () => {};
   try {
+    const { stateDir } = config;
+    giveBack = await holdStateFolder({
+      stateDir,
+      program: "worker",
+      variable: "HELM_WORKER_STATE",
+      signal: stop.signal,
+    });
     const python = locatePython(config.python);
     const doctor = await askDoctor(python);
     const hardware = chooseHardware(
@@ -35,6 +51,8 @@ async function main(): Promise<number> {
     if (stop.signal.aborted) return 0;
     log.fatal({ err: error }, (error as Error).message);
     return error instanceof HardwareRefused ? 4 : 1;
+  } finally {
+    await giveBack();
   }
 }
 

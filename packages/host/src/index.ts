@@ -20,3 +20,4 @@ export * from "./process-identity";
 export * from "./python";
 export * from "./python-verbs";
 export * from "./signed-document";
+export * from "./state-folder";
