@@ -5,11 +5,14 @@ import { Table, Td, Th, Tr } from "../../ui/table";
 import { TimeAgo } from "../preferences/time";
 
 /** Budgets beside what became of them, and the process's whole memory taken apart. */
-export function MemoryTable({ memory }: { memory: EngineMemoryReport | null | undefined }) {
+export function MemoryTable(props: { memory: EngineMemoryReport | null | undefined; parked: boolean }) {
+  const { memory, parked } = props;
   if (!memory)
     return (
       <p className="text-ink-soft">
-        Not reported: there is no fresh measurement, or this engine does not say what it uses.
+        {parked
+          ? "The engine is stopped and holds no memory until the calibration has ended."
+          : "Not reported: there is no fresh measurement, or this engine does not say what it uses."}
       </p>
     );
   return (

@@ -168,7 +168,7 @@ function NodeDetail({ node }: { node: Node }) {
         <PlacementList nodeId={node.id} />
       </Card>
       <Card title="Memory against budget" hint="As the engine measures it; budgets are its own limits.">
-        <MemoryTable memory={readiness?.memory} />
+        <MemoryTable memory={readiness?.memory} parked={readiness?.serving?.state === "PARKED"} />
       </Card>
       <AcksCard node={node} />
       <Terminal

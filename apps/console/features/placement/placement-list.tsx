@@ -37,7 +37,7 @@ function PlacementRow({ pairId, nodeId }: { pairId: string; nodeId: string }) {
   const placement = useQuery(trpc.pair.placement.queryOptions({ id: pairId }));
   if (!placement.data) return null;
   return (
-    <li className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 py-2">
+    <li className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 py-2 sm:flex-nowrap">
       <span>
         <span className="font-medium">{pairName(placement.data.name)}</span>{" "}
         <span className="text-ink-soft">{onNodeWords(placement.data, nodeId)}</span>

@@ -11,8 +11,8 @@ it("says for each worker what it would drain, or why that is not known", () => {
   });
   const workers = [worker("w1", true, [node]), worker("w2", true, []), worker("w3", false, [])];
   expect(drainLines({ workers })).toEqual([
-    "Worker w1 drains the node n1 (2 running).",
-    "Worker w2 drains nothing: no connected node is on its machine.",
+    "Worker w1 would drain the node n1 (2 running).",
+    "Worker w2 would drain nothing: no connected node is on its machine.",
     "Worker w3 does not say which machine it is on and is given no run that drains.",
   ]);
   expect(drainLines({ workers: [] })).toEqual([expect.stringMatching(/not known yet/)]);

@@ -22,8 +22,8 @@ export function drainLines({ workers }: Reach): string[] {
   return workers.map(({ name, machineKnown, nodes }) => {
     if (!machineKnown)
       return `Worker ${name} does not say which machine it is on and is given no run that drains.`;
-    if (nodes.length === 0) return `Worker ${name} drains nothing: no connected node is on its machine.`;
+    if (nodes.length === 0) return `Worker ${name} would drain nothing: no connected node is on its machine.`;
     const said = nodes.map(({ name: node, running }) => `${node} (${running} running)`);
-    return `Worker ${name} drains the ${said.length === 1 ? "node" : "nodes"} ${said.join(", ")}.`;
+    return `Worker ${name} would drain the ${said.length === 1 ? "node" : "nodes"} ${said.join(", ")}.`;
   });
 }
