@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { AdmissionGate } from "./admission-gate";
 import { VirtualClock } from "./testing/virtual-clock";
@@ -43,6 +44,23 @@ function rig() {
 }
 
 describe("what the engine sent back", () => {
+  it("listens to each client once at most, however often it is tried, and to none that has its answer", async () => {
+    const { tried, pass, again, free } = rig();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const all = Promise.all([
+      again("a", { deadlineMs: 60_000, signal: first.signal }),
+      again("b", { deadlineMs: 60_000, signal: second.signal }),
+    ]);
+    await pass(20_000);
+    const listeners = () => [first, second].map(({ signal }) => getEventListeners(signal, "abort").length);
+    expect(tried.length).toBeGreaterThan(10);
+    expect(Math.max(...listeners())).toBe(1);
+    free(2);
+    await pass(5_000);
+    expect(await all).toEqual(["a", "b"]);
+    expect(listeners()).toEqual([0, 0]);
+  });
+
   it("is tried again one at a time, in the order in which it came back", async () => {
     const { tried, pass, again, free } = rig();
     const all = Promise.all(["a", "b", "c"].map((name) => again(name)));

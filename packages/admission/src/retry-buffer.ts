@@ -58,7 +58,7 @@ export class RetryBuffer {
     let last = refused;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, 2 * pause)) {
       if (this.clock.now() >= until || signal?.aborted) throw last;
-      await this.sleep(Math.min(pause, until - this.clock.now()), signal);
+      await this.pause(Math.min(pause, until - this.clock.now()), signal);
       if (signal?.aborted) throw last;
       try {
         return await run(leave);
@@ -71,25 +71,24 @@ export class RetryBuffer {
 
   private async turnOf(entry: Entry, { signal }: Attempt<unknown>, until: number): Promise<void> {
     if (this.line[0] === entry) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.clock.after(Math.max(0, until - this.clock.now()), resolve);
-      signal?.addEventListener("abort", () => resolve(), { once: true });
-      entry.wake = () => {
-        cancel();
-        resolve();
-      };
+    await this.pause(Math.max(0, until - this.clock.now()), signal, (wake) => {
+      entry.wake = wake;
     });
   }
 
-  private sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.clock.after(ms, resolve);
-      const early = () => {
-        cancel();
-        resolve();
-      };
-      signal?.addEventListener("abort", early, { once: true });
+  /** Ends early where it is woken or the signal aborts, and leaves nothing at either. */
+  private async pause(ms: number, signal?: AbortSignal, onWake?: (wake: () => void) => void): Promise<void> {
+    let wake = () => {};
+    const over = new Promise<void>((resolve) => {
+      wake = resolve;
     });
+    const cancel = this.clock.after(ms, wake);
+    onWake?.(wake);
+    signal?.addEventListener("abort", wake, { once: true });
+    if (signal?.aborted) wake();
+    await over;
+    cancel();
+    signal?.removeEventListener("abort", wake);
   }
 
   private leave(entry: Entry): void {
