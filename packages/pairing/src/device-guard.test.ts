@@ -52,6 +52,21 @@ describe("a device is free for a calibration", () => {
     expect(judgeDevice(cpu(10 * GIB), [], null, budget).rooms).toEqual(["beside", "drain"]);
   });
 
+  it("not beside what its own engines cannot hold, where the driver counts nothing for each process", () => {
+    const used = (gib: number) =>
+      gpu(60 * GIB, [process(7, null)], {
+        memory: { total_bytes: (60 + gib) * GIB, free_bytes: 60 * GIB, used_bytes: gib * GIB },
+      });
+    const own = [engine(7, 10, 12)];
+    expect(judgeDevice(used(12), own, null, budget).rooms).toEqual(["beside", "drain"]);
+    const word = judgeDevice(used(50), own, null, budget);
+    expect(word).toMatchObject({
+      rooms: [],
+      sentence: expect.stringMatching(/38\.0 GiB of .* are in use by/),
+    });
+    expect(judgeDevice(used(50), own, { pid: 9 }, budget).rooms).toEqual([]);
+  });
+
   it("beside engines, known by their lease, their group and their parents", () => {
     const own = [
       process(7, 4),

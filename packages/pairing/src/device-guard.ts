@@ -146,11 +146,15 @@ function foreignUse(
       `Process ${first.pid} (${first.name ?? "unnamed"}${bytes})${more} computes on ${name} and is none of Helm's. End it, or name it in HELM_GPU_OBSERVERS if it only watches.`,
     );
   }
-  const listed = processes.map((process) => process.used_bytes);
-  // A driver that does not say what a process holds leaves nothing to set against what is in use.
-  if (listed.includes(null)) return null;
-  const unlisted = memory.used_bytes - listed.reduce((sum: number, bytes) => sum + (bytes ?? 0), 0);
-  if (unlisted <= UNLISTED_BYTES) return null;
+  const silent = processes.filter((process) => process.used_bytes === null);
+  // Nobody knows yet what one that starts takes, and nothing is free beside it.
+  if (silent.length > 0 && starting) return null;
+  // Of ours that the driver counts nothing for, the most that they may hold stands, and the driver's own share for each.
+  const unsaid = engines.filter(({ pid }) => silent.some((process) => isOf(process, pid)));
+  const ours = unsaid.reduce((sum, engine) => sum + Math.max(engine.budget_bytes, engine.footprint_bytes), 0);
+  const listed = processes.reduce((sum, { used_bytes }) => sum + (used_bytes ?? 0), ours);
+  const unlisted = memory.used_bytes - listed;
+  if (unlisted <= UNLISTED_BYTES * (1 + silent.length)) return null;
   return `${gib(unlisted)} of ${name} are in use by processes that its driver does not list here: they live in another container. Run the worker where it sees the host's processes, or end them.`;
 }
 

@@ -76,8 +76,7 @@ it("refuses a revoked key from its access list on, whatever mappers a snapshot s
   // Nobody ever brings this mapper.
   await configuration.accept("snapshot", signer.sign(snapshotOf(2, { pairs: [pair] })));
   expect(configuration.authenticate(`Bearer ${key}`)?.id).toBe("t1");
-  const began = performance.now();
+  // Were it to wait for that, it would do so for ever.
   expect((await list(2, [])).ok).toBe(true);
   expect(configuration.authenticate(`Bearer ${key}`)).toBeNull();
-  expect(performance.now() - began).toBeLessThan(1_000);
 });
