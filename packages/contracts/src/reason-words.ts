@@ -56,7 +56,10 @@ export const GATEWAY_ERRORS = {
   invalid_json: [400, "the body is no JSON object"],
   invalid_value: [400, "a field has a value that cannot be taken; `param` names it"],
   model_required: [400, "the request names no model, and the node has no route"],
-  engine_refused: [400, "the engine refused the request and gave no code of its own"],
+  engine_refused: [
+    400,
+    "the engine refused the request; the answer has the engine's own code where it gave one",
+  ],
   invalid_api_key: [401, "the key is unknown, expired or revoked"],
   metrics_token_required: [401, "the metrics need the operator's token"],
   model_not_found: [404, "no model and no route has this name"],

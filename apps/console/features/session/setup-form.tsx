@@ -18,9 +18,12 @@ import { signIn } from "./sign-in";
 
 const Form = z.object({
   token: z.string().trim().min(1, "Paste the setup token that the start command printed."),
-  name: z.string().trim().min(1, "Write your name; the audit shows it."),
+  name: z.string().trim().min(1, "Write your name; the audit shows it.").max(100, "At most 100 characters."),
   email: z.email("Write an email address."),
-  password: z.string().min(PASSWORD_LENGTH.min, `Use at least ${PASSWORD_LENGTH.min} characters.`),
+  password: z
+    .string()
+    .min(PASSWORD_LENGTH.min, `Use at least ${PASSWORD_LENGTH.min} characters.`)
+    .max(PASSWORD_LENGTH.max, `At most ${PASSWORD_LENGTH.max} characters.`),
 });
 
 export function SetupForm() {
