@@ -19,8 +19,8 @@ export interface Pulled {
 
 /**
  * How much an engine is handed beyond what it can work on: a bound on rows, and a budget of prompt tokens that are handed over and
- * not read yet. What waits, waits here, where it has a turn, a deadline and a way out. One request counts for half of the window at
- * most: a large one waits for room beside the others and not until all of them have ended, or it would idle the engine for everybody.
+ * not read yet. What waits, waits here, with a turn, a deadline and a way out. One request counts for half of either at most: a large
+ * one that waited until all others have ended would idle the engine for everybody.
  */
 export class PullWindow {
   private rows = 0;
