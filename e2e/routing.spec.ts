@@ -86,7 +86,7 @@ test("a calibration that drains says what it reaches, parks the node, and a canc
   await dialog.getByLabel("After a drain").check();
   await expect(dialog.getByText(/ drains the node /)).toBeVisible();
   await expect(dialog.getByText(/^No other node serves/)).toBeVisible();
-  await dialog.getByLabel("That is meant").check();
+  await dialog.getByLabel("Take them out of service meanwhile").check();
   await dialog.getByRole("button", { name: "Start the calibration" }).click();
   await expect(page).toHaveURL(/\/calibrations\/[0-9a-f-]{36}$/);
   await expect(page.getByText("After a drain", { exact: true })).toBeVisible();

@@ -48,7 +48,12 @@ export function RoomChoice({
             No other node serves {unserved.join(" and ")}: its clients get 503 no_capacity from the drain
             until the nodes are back.
           </p>
-          <Choice id={`${id}-accept`} type="checkbox" field={accept} label="That is meant">
+          <Choice
+            id={`${id}-accept`}
+            type="checkbox"
+            field={accept}
+            label="Take them out of service meanwhile"
+          >
             {null}
           </Choice>
         </div>

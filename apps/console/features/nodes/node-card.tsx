@@ -53,7 +53,7 @@ export function NodeCard({ node }: { node: Node }) {
         />
       </div>
       <h4 className="mt-3 mb-1 font-medium">Readiness by pair</h4>
-      <ReadinessList pairs={readiness?.pairs ?? []} />
+      <ReadinessList pairs={readiness?.pairs ?? []} engineServes={readiness?.engine.healthy ?? false} />
       <Link
         href={`/nodes/${node.id}`}
         className="mt-2 inline-block min-h-6 font-medium underline underline-offset-4"

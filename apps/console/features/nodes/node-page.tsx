@@ -159,7 +159,7 @@ function NodeDetail({ node }: { node: Node }) {
         </Card>
       </div>
       <Card title="Readiness by pair" hint="What the node says of each pair, and why.">
-        <ReadinessList pairs={readiness?.pairs ?? []} />
+        <ReadinessList pairs={readiness?.pairs ?? []} engineServes={readiness?.engine.healthy ?? false} />
       </Card>
       <Card
         title="Placement"

@@ -15,7 +15,7 @@ const STATE = {
 } as const;
 
 /** How each pair stands on one node, and why. */
-export function ReadinessList({ pairs }: { pairs: PairReadiness[] }) {
+export function ReadinessList({ pairs, engineServes }: { pairs: PairReadiness[]; engineServes: boolean }) {
   const trpc = useTRPC();
   const known = useQuery(trpc.pair.list.queryOptions()).data ?? [];
   if (pairs.length === 0) return <p className="text-ink-soft">The node knows of no pair.</p>;
@@ -35,7 +35,7 @@ export function ReadinessList({ pairs }: { pairs: PairReadiness[] }) {
               )}
             </span>
             <Badge {...STATE[pair.state]}>{pair.code ? `${pair.state}: ${pair.code}` : pair.state}</Badge>
-            <span className="text-ink-soft">{readinessWords(pair)}</span>
+            <span className="text-ink-soft">{readinessWords(pair, engineServes)}</span>
             {pair.canary_at ? (
               <span className="text-ink-soft">
                 canary <TimeAgo at={pair.canary_at} />

@@ -11,3 +11,9 @@ it("has words for every reason that a node may refuse a pair with", () => {
     /measured on this node .* from 1,024 /,
   );
 });
+
+it("fetches nothing while the node's engine is stopped", () => {
+  const pair = { pair_id: "p", state: "FETCHING" as const };
+  expect(readinessWords(pair)).toMatch(/being fetched/);
+  expect(readinessWords(pair, false)).toMatch(/as soon as the node's engine serves/);
+});

@@ -18,7 +18,11 @@ export async function listNodes({ config, screen }: Context): Promise<void> {
       node.engine ?? "-",
       node.development ? "cpu, development" : node.device,
       `${node.generation.desired} / ${node.generation.acked} / ${node.generation.active}`,
-      node.readiness ? node.readiness.pairs.map((pair) => pair.code ?? pair.state).join(", ") : "-",
+      node.readiness
+        ? node.readiness.pairs
+            .map((pair) => pair.code ?? readinessWord(pair, node.readiness?.engine.healthy ?? false))
+            .join(", ")
+        : "-",
       node.url ?? "",
     ]);
     return table(
@@ -53,7 +57,7 @@ export async function showNode({ config, screen }: Context, name: string): Promi
       ["pair", "readiness", "transfer pays from (measured here)"],
       (node.readiness?.pairs ?? []).map((pair) => [
         pairs.find((one) => one.id === pair.pair_id)?.name ?? pair.pair_id,
-        pair.code ? `${pair.state}:${pair.code}` : pair.state,
+        readinessWord(pair, node.readiness?.engine.healthy ?? false),
         pair.state === "READY" ? (pair.min_tokens ? `${pair.min_tokens} tokens` : "never") : "-",
       ]),
     ),
@@ -168,4 +172,13 @@ export async function revokeNode({ config, screen }: Context, name: string): Pro
   screen.answer({ type: "revoked", id, name }, () => [
     `${name} is revoked: its connection is cut and its credential opens nothing any more.`,
   ]);
+}
+
+/** What is fetched is tried on the engine: without one that serves, nothing is. */
+function readinessWord(
+  { state, code }: { state: string; code?: string | null | undefined },
+  engineServes: boolean,
+): string {
+  if (state === "FETCHING" && !engineServes) return "waits for the engine";
+  return code ? `${state}:${code}` : state;
 }
