@@ -79,7 +79,9 @@ function judge(body, status, text) {
   }
   const whole = parsed(text);
   if (status === 200) return whole?.choices?.[0]?.finish_reason ? "answered" : "a body that is no answer";
-  return whole?.error?.code && whole.error.message ? "typed" : `${status} without a type`;
+  if (!whole?.error?.code || !whole.error.message) return `${status} without a type`;
+  // What is sent is right: who is told otherwise was not served.
+  return status === 429 || status >= 500 ? "typed" : `${status} ${whole.error.code}`;
 }
 
 export function finishReasons(text) {

@@ -27,6 +27,8 @@ const held = () => heldNow({ url: rig.gatewayUrl, socketPath: join(rig.stateDir,
 
 beforeAll(async () => {
   await rig.start();
+  // It looks at the seed's models, with which the pair and its route come to stand.
+  await rig.startWorker();
   await rig.startNode();
   load = new Load(rig.gatewayUrl, await switchOn(rig.admin));
 }, 360_000);
@@ -37,18 +39,18 @@ afterAll(async () => {
   rig.remove();
 }, 120_000);
 
-/** Helm on, its tenant enabled, and the node knows; gives the tenant's key. */
+/** Helm on, its tenant enabled, and the node knows of these and of the route; gives the tenant's key. */
 async function switchOn(admin) {
   const tenant = await admin.change("tenant.create", { name: "kills" });
   await admin.change("tenant.setEnabled", { id: tenant.id, enabled: true, revision: tenant.revision });
   const { key } = await admin.change("key.create", { tenantId: tenant.id, name: "kills" });
   const { revision } = await admin.ask("setting.get");
   await admin.change("setting.setHelmEnabled", { enabled: true, revision });
-  await until("the node knowing the key", 60_000, async () => {
+  await until("the node serving the route to the key", 60_000, async () => {
     const answer = await fetch(`${rig.gatewayUrl}/v1/models`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    return answer.ok;
+    return answer.ok && (await answer.json()).data.some(({ id }) => id === "helm-auto");
   });
   return key;
 }
