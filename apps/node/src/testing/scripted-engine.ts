@@ -16,6 +16,8 @@ export interface Script {
   refuse?: { status: number; body: JsonBody };
   /** Never answers. */
   hang?: boolean;
+  /** Answers once this is over. */
+  after?: Promise<unknown>;
   /** Breaks the connection after this many tokens. */
   dieAfter?: number;
   /** Milliseconds before each token. */
@@ -108,6 +110,7 @@ export class ScriptedEngine {
     if (this.refusesToCount !== null && body.model === this.refusesToCount) return noSuchRole(response);
     const script = this.script(body, path);
     if (script.hang) return;
+    await script.after;
     if (script.refuse) return json(response, script.refuse.status, script.refuse.body);
     const chat = path === "/v1/chat/completions";
     const model = String(body.model);

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { chat, GatewayFixture } from "../../testing/gateway-fixture";
 import { words } from "../../testing/scripted-engine";
@@ -66,14 +65,22 @@ it("names a response format's fault like any other", async () => {
 
 it("counts what a body takes once it is read, and leaves room for other tenants", async () => {
   await on.restart({ limits: { allBodiesBytes: 8 * MIB } });
-  on.engine.script = () => ({ tokens: words("all is well"), pause: 300 });
+  let release = () => {};
+  const after = new Promise<void>((done) => {
+    release = done;
+  });
+  on.engine.script = () => ({ tokens: words("all is well"), after });
   // 90 KB of text, and 2 MB of objects.
   const heavy = JSON.stringify(chat({ model: "pilot", x: Array.from({ length: 30_000 }, () => ({})) }));
   const all = Array.from({ length: 6 }, () => send(heavy));
-  await expect.poll(() => on.gateway.bodyBytes()).toBeGreaterThan(2 * MIB);
-  await pause(100);
+  const refused = Promise.any(all.map((one) => one.then(({ status }) => expect(status).toBe(503))));
+  await expect.poll(() => on.gateway.bodyBytes(), { timeout: 10_000 }).toBeGreaterThan(2 * MIB);
+  await refused;
   expect(on.gateway.bodyBytes()).toBeLessThanOrEqual(6 * MIB);
-  expect((await send(JSON.stringify(chat({ model: "pilot" })), otherKey)).status).toBe(200);
+  const other = send(JSON.stringify(chat({ model: "pilot" })), otherKey);
+  await expect.poll(() => on.engine.legs.map(({ body }) => body.x === undefined)).toContain(true);
+  release();
+  expect((await other).status).toBe(200);
   const answers = await Promise.all(all);
   expect(answers.map(({ status }) => status)).toContain(503);
   expect(answers.map(({ status }) => status)).toContain(200);
