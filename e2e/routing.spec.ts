@@ -89,7 +89,7 @@ test("a calibration that drains says what it reaches, parks the node, and a canc
   await dialog.getByLabel("Take them out of service meanwhile").check();
   await dialog.getByRole("button", { name: "Start the calibration" }).click();
   await expect(page).toHaveURL(/\/calibrations\/[0-9a-f-]{36}$/);
-  await expect(page.getByText("After a drain", { exact: true })).toBeVisible();
+  await expect(page.getByRole("definition").filter({ hasText: "After a drain" })).toBeVisible();
   const run = page.url();
 
   await page.goto("/nodes");
