@@ -57,17 +57,18 @@ it("four workers share twelve jobs: none runs twice, and an attempt that was rep
     process.kill(rig.pidOf(worker), "SIGCONT");
     return null;
   });
+  const outbox = join(rig.stateDir, "workers", holder, "outbox");
   try {
     await until("its run being LOST", 120_000, async () => (await get(stuck.id)).state === "LOST");
     await rig.admin.change("calibration.retry", { id: stuck.id });
     await until("every run having succeeded", 240_000, async () =>
       (await runs()).every(({ state }) => state === "SUCCEEDED"),
     );
+    expect(readdirSync(outbox)).toHaveLength(1);
   } finally {
     process.kill(rig.pidOf(holder), "SIGCONT");
   }
   // Told by a heartbeat or by a refused delivery, whichever comes first: nothing of it is kept to be sent.
-  const outbox = join(rig.stateDir, "workers", holder, "outbox");
   await until("the old attempt being given up", 60_000, () => readdirSync(outbox).length === 0);
 
   const noted = library.noted();
